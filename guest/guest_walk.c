@@ -31,7 +31,7 @@ struct place {
     uintptr_t hi;    /* end of its stack */
     u64 ra;          /* where it returns to, if only a register says; 0: none does */
     bool sp_is_low;  /* it may see a higher one */
-    u32 reads;       /* words read so far */
+    bool after_signal;
 };
 
 extern void *__libc_stack_end __attribute__((weak));
@@ -107,22 +107,39 @@ PGG_INLINE bool readable(const struct place *p, uintptr_t address)
     return address >= p->sp && address < p->hi - 7 && !(address & 7);
 }
 
-/* `w`, where words are noted, is NULL if the walk will not be remembered. */
-PGG_INLINE uintptr_t word_at(struct place *p, struct pgg_walked *w, uintptr_t address)
+/* What is read to leave a frame is noted there, if that is not NULL. */
+PGG_INLINE uintptr_t bp(const struct place *p, struct pgg_frame *f)
 {
-    uintptr_t word = *(const uintptr_t *)address;
-    if (!w)
-        return word;
-    u32 at = p->reads < PGG_READS ? p->reads : PGG_READS; /* the last place is for all others */
-    w->off[at] = (u32)(address - pgg_frame_pair(w->frame));
-    w->word[at] = word;
-    p->reads++;
+    if (!p->bp_at)
+        return 0;
+    const uintptr_t word = *(const uintptr_t *)p->bp_at;
+    if (f) {
+        f->bp_word = word;
+        f->read |= PGG_READ_BP;
+    }
     return word;
 }
 
-PGG_INLINE uintptr_t bp(struct place *p, struct pgg_walked *w)
+PGG_INLINE uintptr_t return_word(struct pgg_frame *f, uintptr_t at)
 {
-    return p->bp_at ? word_at(p, w, p->bp_at) : 0;
+    const uintptr_t word = *(const uintptr_t *)at;
+    if (f) {
+        f->return_at = at;
+        f->return_word = word;
+        f->read |= PGG_READ_RETURN;
+    }
+    return word;
+}
+
+PGG_INLINE uintptr_t cfa_word(struct pgg_frame *f, uintptr_t at)
+{
+    const uintptr_t word = *(const uintptr_t *)at;
+    if (f) {
+        f->cfa_at = at;
+        f->cfa_word = word;
+        f->read |= PGG_READ_CFA;
+    }
+    return word;
 }
 
 /* A signal handler returns to the code that was interrupted, maybe on another stack. */
@@ -137,7 +154,7 @@ static PGG_COLD bool leave_signal(const struct pgg_walker *t, struct place *p)
     p->sp = pgg_context_sp(context);
     p->bp_at = (uintptr_t)pgg_context_fp(context);
     p->ra = pgg_context_ra(context);
-    p->reads = PGG_READS + 1; /* not worth remembering */
+    p->after_signal = true;
     if (p->sp > old_sp && p->sp < old_hi)
         return true;
     /* Back from the stack for signals: at most once, as that one is no thread's. */
@@ -146,34 +163,35 @@ static PGG_COLD bool leave_signal(const struct pgg_walker *t, struct place *p)
 }
 
 /* The CFA of a frame that is not simply above one of the two pointers; 0 at the end. */
-static PGG_COLD uintptr_t rare_cfa(struct place *p, struct pgg_walked *w, struct pgg_rule rule)
+static PGG_COLD uintptr_t rare_cfa(const struct place *p, struct pgg_frame *f,
+                                   struct pgg_rule rule)
 {
     uintptr_t at;
     switch ((enum pgg_cfa)rule.cfa) {
     case PGG_CFA_AT_SP:
     case PGG_CFA_AT_BP:
-        at = (rule.cfa == PGG_CFA_AT_SP ? p->sp : bp(p, w)) + (uintptr_t)(intptr_t)rule.cfa_off;
-        return readable(p, at) ? word_at(p, w, at) + pgg_rule_plus(rule) : 0;
-    case PGG_CFA_FRAME_POINTER: return bp(p, w) + 16;
+        at = (rule.cfa == PGG_CFA_AT_SP ? p->sp : bp(p, f)) + (uintptr_t)(intptr_t)rule.cfa_off;
+        return readable(p, at) ? cfa_word(f, at) + pgg_rule_plus(rule) : 0;
+    case PGG_CFA_FRAME_POINTER: return bp(p, f) + 16;
     default: return 0;
     }
 }
 
 /* Where the frame keeps its caller's frame pointer, or what lies beside it. */
-PGG_INLINE uintptr_t kept_at(struct place *p, struct pgg_walked *w, struct pgg_rule rule,
+PGG_INLINE uintptr_t kept_at(const struct place *p, struct pgg_frame *f, struct pgg_rule rule,
                              uintptr_t cfa)
 {
-    return (rule.bp == PGG_BP_AT_BP ? bp(p, w) : cfa) + (uintptr_t)(intptr_t)pgg_rule_off(rule);
+    return (rule.bp == PGG_BP_AT_BP ? bp(p, f) : cfa) + (uintptr_t)(intptr_t)pgg_rule_off(rule);
 }
 
 /* Leaves the frame; false at the end of the stack. What is rare works on a copy of the place, so
  * that the place itself stays in registers. */
-PGG_INLINE bool leave(const struct pgg_walker *t, struct place *p, struct pgg_walked *w,
-                       struct pgg_rule rule)
+PGG_INLINE bool leave(const struct pgg_walker *t, struct place *p, struct pgg_frame *f,
+                      struct pgg_rule rule)
 {
     uintptr_t cfa = (uintptr_t)(intptr_t)rule.cfa_off, kept = 0;
     if (rule.cfa == PGG_CFA_BP) {
-        cfa += bp(p, w);
+        cfa += bp(p, f);
     } else if (rule.cfa == PGG_CFA_SP && PGG_LIKELY(!p->sp_is_low)) {
         cfa += p->sp;
     } else {
@@ -184,14 +202,14 @@ PGG_INLINE bool leave(const struct pgg_walker *t, struct place *p, struct pgg_wa
         if (rule.cfa == PGG_CFA_SIGNAL)
             left = !copy.sp_is_low && leave_signal(t, &copy);
         else
-            cfa = rare_cfa(&copy, w, rule);
+            cfa = rare_cfa(&copy, f, rule);
         *p = copy;
         if (rule.cfa == PGG_CFA_SIGNAL)
             return left;
     }
     const bool in_register = pgg_rule_in_register(rule);
     if (rule.bp == PGG_BP_AT_CFA || rule.bp == PGG_BP_AT_BP)
-        kept = kept_at(p, w, rule, cfa);
+        kept = kept_at(p, f, rule, cfa);
     const uintptr_t return_at = pgg_rule_return_at(rule, cfa, kept);
     if (cfa < p->sp || (in_register ? !p->ra || cfa > p->hi : !readable(p, return_at)))
         return false;
@@ -199,51 +217,130 @@ PGG_INLINE bool leave(const struct pgg_walker *t, struct place *p, struct pgg_wa
         p->bp_at = readable(p, kept) ? kept : 0;
     else if (rule.bp == PGG_BP_LOST)
         p->bp_at = 0;
-    p->pc = pgg_return_address(in_register ? p->ra : word_at(p, w, return_at)) - 1;
+    p->pc = pgg_return_address(in_register ? p->ra : return_word(f, return_at)) - 1;
     p->ra = 0;
     p->sp_is_low = !PGG_PAIR_IS_END && rule.cfa == PGG_CFA_FRAME_POINTER;
     p->sp = cfa;
     return true;
 }
 
-PGG_INLINE u32 walk(struct pgg_walker *t, uintptr_t frame, struct pgg_walked *w, u64 *pcs,
-                    u32 depth, bool tables)
+/* Leaves the frame by the rule that there is for it. */
+PGG_INLINE bool leave_any(const struct pgg_walker *t, struct place *p, struct pgg_frame *f,
+                          bool tables)
 {
-    const uintptr_t here = frame;
-    frame = pgg_frame_pair(here);
-    struct place p = {.sp = pgg_frame_end(here), .bp_at = frame, .hi = t->stack_hi};
+    const struct pgg_rule rule = tables ? pgg_rule(p->pc) : over_frame_pointers();
+    if (!pgg_rule_is_framed(rule))
+        return leave(t, p, f, rule);
+    const uintptr_t above = bp(p, f) + 8;
+    if (!readable(p, above))
+        return false;
+    p->bp_at = PGG_UNLIKELY(above - 8 < p->sp) ? 0 : above - 8;
+    p->pc = return_word(f, above) - 1;
+    p->sp = above + 8;
+    return true;
+}
+
+/* Where a walk begins. */
+PGG_INLINE struct place first_place(const struct pgg_walker *t, uintptr_t here)
+{
+    const uintptr_t pair = pgg_frame_pair(here);
+    return (struct place){.pc = pgg_return_address(((const u64 *)pair)[1]) - 1,
+                          .sp = pgg_frame_end(here), .bp_at = pair, .hi = t->stack_hi};
+}
+
+PGG_INLINE bool on_own_stack(const struct pgg_walker *t, uintptr_t here)
+{
+    return pgg_frame_pair(here) - t->stack_lo < t->stack_hi - t->stack_lo;
+}
+
+PGG_INLINE bool is_code(u64 pc)
+{
+    return pc >= PGG_PAGE - 1;
+}
+
+static u32 walk(struct pgg_walker *t, uintptr_t here, u64 *pcs, u32 depth, bool tables)
+{
+    struct place p = first_place(t, here);
     u32 n = 0;
-    if (PGG_UNLIKELY(frame - t->stack_lo >= t->stack_hi - t->stack_lo)) {
-        p.hi = see_stack(t, frame);
-        p.reads = PGG_READS + 1; /* what is above may be gone next time */
-    }
-    p.pc = pgg_return_address(word_at(&p, w, frame + 8)) - 1;
-    while (n < depth && p.pc >= PGG_PAGE - 1) {
+    if (PGG_UNLIKELY(!on_own_stack(t, here)))
+        p.hi = see_stack(t, pgg_frame_pair(here));
+    while (n < depth && is_code(p.pc)) {
         pcs[n++] = p.pc;
-        const struct pgg_rule rule = tables ? pgg_rule(p.pc) : over_frame_pointers();
-        if (!pgg_rule_is_framed(rule)) {
-            if (!leave(t, &p, w, rule))
-                break;
-            continue;
-        }
-        uintptr_t above = bp(&p, w) + 8;
-        if (!readable(&p, above))
+        if (!leave_any(t, &p, NULL, tables))
             break;
-        p.bp_at = above - 8;
-        if (PGG_UNLIKELY(p.bp_at < p.sp))
-            p.bp_at = 0;
-        p.pc = word_at(&p, w, above) - 1;
-        p.sp = above + 8;
     }
-    if (w)
-        w->n = p.reads;
     return n;
 }
 
-PGG_INLINE u32 walk_as_asked(struct pgg_walker *t, uintptr_t frame, struct pgg_walked *w, u64 *pcs)
+PGG_INLINE void note_frame(struct pgg_frame *f, const struct place *p)
 {
-    return walk(t, frame, w, pcs, (u32)pgg_walk_options.depth,
-                pgg_modules_ready && !pgg_walk_options.frame_pointers);
+    f->pc = p->pc;
+    f->sp = p->sp;
+    f->bp_at = p->bp_at;
+    f->sp_is_low = p->sp_is_low;
+    f->read = 0;
+}
+
+PGG_INLINE struct place place_of(struct pgg_frame *f, uintptr_t hi)
+{
+    f->read = 0;
+    return (struct place){.pc = f->pc, .sp = f->sp, .bp_at = f->bp_at,
+                          .sp_is_low = f->sp_is_low, .hi = hi};
+}
+
+/* Beyond the end of the trail, by so many frames at most. */
+static bool walk_beyond(struct pgg_walker *t, u32 *at, u32 frames, bool tables)
+{
+    struct pgg_trail *trail = &t->trail;
+    struct pgg_frame *f = &trail->frames[trail->end - 1];
+    struct place p = place_of(f, t->stack_hi);
+    for (; frames; frames--) {
+        if (!leave_any(t, &p, f, tables) || !is_code(p.pc))
+            return true;
+        f = p.after_signal ? NULL : pgg_trail_append(trail, at, p.pc);
+        if (!f)
+            return false;
+        note_frame(f, &p);
+    }
+    return true;
+}
+
+/* As walk, over the thread's own stack and into its trail. 0: that cannot have it. */
+static u32 walk_trail(struct pgg_walker *t, uintptr_t here, u32 depth, bool tables)
+{
+    struct pgg_trail *trail = &t->trail;
+    struct place p = first_place(t, here);
+    pgg_trail_begin(trail, pgg_frames_epoch);
+    for (u32 at = trail->first; trail->fresh_n < depth && is_code(p.pc);) {
+        struct pgg_frame *f;
+        at = pgg_trail_seek(trail, at, p.sp);
+        if (pgg_trail_joins(trail, at, p.pc, p.sp, p.bp_at, p.sp_is_low)) {
+            const u32 frames = depth - trail->fresh_n, have = trail->end - at,
+                      last = at + (frames < have ? frames : have) - 1,
+                      same = pgg_trail_same(trail, at, last);
+            if (PGG_LIKELY(same == last)) {
+                if (frames > have && !walk_beyond(t, &at, frames - have, tables))
+                    return 0;
+                const u32 all = trail->end - at;
+                return pgg_trail_put(trail, at, frames < all ? frames : all);
+            }
+            if (!pgg_trail_take(trail, at, same + 1))
+                return 0;
+            at = same + 1;
+            f = &trail->fresh[trail->fresh_n - 1];
+            p = place_of(f, t->stack_hi);
+        } else {
+            f = pgg_trail_fresh(trail);
+            if (!f)
+                return 0;
+            note_frame(f, &p);
+        }
+        if (!leave_any(t, &p, f, tables))
+            break;
+        if (PGG_UNLIKELY(p.after_signal))
+            return 0;
+    }
+    return pgg_trail_put_alone(trail);
 }
 
 /* Whether the stack leads through pthread_getattr_np. That allocates while it holds the lock of the
@@ -252,7 +349,7 @@ static PGG_COLD bool is_asking(struct pgg_walker *w, uintptr_t frame)
 {
     enum { FRAMES = 8, FUNCTION_BYTES = 2048 };
     u64 pcs[FRAMES];
-    const u32 n = walk(w, frame, NULL, pcs, FRAMES, pgg_modules_ready);
+    const u32 n = walk(w, frame, pcs, FRAMES, pgg_modules_ready);
     for (u32 i = 0; i < n; i++)
         if (pcs[i] - (uintptr_t)pthread_getattr_np < FUNCTION_BYTES)
             return true;
@@ -307,16 +404,61 @@ u32 pgg_walk_known(struct pgg_walker *t, const void *frame)
     return 0;
 }
 
-u32 pgg_walk(struct pgg_walker *t, const void *frame, u64 *pcs, struct pgg_walked **reads)
+PGG_INLINE void remember_word(struct pgg_walked *w, uintptr_t at, u64 word)
 {
-    const bool remember = worth_it(t);
-    struct pgg_walked *w = places(t, (uintptr_t)frame) + (t->walks++ & 1);
-    *reads = remember ? w : NULL;
-    if (!remember)
-        return walk_as_asked(t, (uintptr_t)frame, NULL, pcs);
-    w->frame = (uintptr_t)frame;
-    w->epoch = 0;
-    return walk_as_asked(t, (uintptr_t)frame, w, pcs);
+    if (w->n < PGG_READS) {
+        w->off[w->n] = (u32)(at - pgg_frame_pair(w->frame));
+        w->word[w->n] = word;
+    }
+    w->n++;
+}
+
+/* The words that the walk read which found the first n frames of the trail. */
+static void remember_words(struct pgg_walked *w, const struct pgg_trail *trail, u32 n, bool ended)
+{
+    const struct pgg_frame *f = &trail->frames[trail->first];
+    const uintptr_t return_at = pgg_frame_pair(w->frame) + 8;
+    w->n = 0;
+    remember_word(w, return_at, *(const u64 *)return_at);
+    for (u32 left = n - !ended; left-- && w->n <= PGG_READS; f++) {
+        if (f->read & PGG_READ_BP)
+            remember_word(w, f->bp_at, f->bp_word);
+        if (f->read & PGG_READ_CFA)
+            remember_word(w, f->cfa_at, f->cfa_word);
+        if (f->read & PGG_READ_RETURN)
+            remember_word(w, f->return_at, f->return_word);
+    }
+}
+
+struct pgg_stack_found pgg_walk(struct pgg_walker *t, const void *frame, u64 *pcs)
+{
+    const uintptr_t here = (uintptr_t)frame;
+    const u32 depth = (u32)pgg_walk_options.depth;
+    const bool remember = worth_it(t),
+               tables = pgg_modules_ready && !pgg_walk_options.frame_pointers;
+    struct pgg_stack_found found = {
+        .n = on_own_stack(t, here) ? walk_trail(t, here, depth, tables) : 0};
+    struct pgg_walked *w = places(t, here) + (t->walks++ & 1);
+    if (PGG_UNLIKELY(!found.n)) {
+        found.n = walk(t, here, pcs, depth, tables);
+        found.hash = pgg_trail_hash_pcs(pcs, found.n);
+        return found;
+    }
+    found.in_trail = true;
+    found.hash = pgg_trail_hash(&t->trail, found.n);
+    if (remember) {
+        w->frame = here;
+        w->epoch = 0;
+        remember_words(w, &t->trail, found.n, found.n < depth);
+        found.reads = w;
+    }
+    return found;
+}
+
+void pgg_walk_pcs(const struct pgg_walker *t, const struct pgg_stack_found *found, u64 *pcs)
+{
+    for (u32 i = 0; found->in_trail && i < found->n; i++)
+        pcs[i] = t->trail.frames[t->trail.first + i].pc;
 }
 
 u32 pgg_walk_context(const void *context, u64 *pcs, u32 depth)
@@ -324,8 +466,7 @@ u32 pgg_walk_context(const void *context, u64 *pcs, u32 depth)
     const struct pgg_walker *nobody = NULL;
     const ucontext_t *c = context;
     struct place p = {.pc = pgg_context_pc(c), .sp = pgg_context_sp(c),
-                      .bp_at = (uintptr_t)pgg_context_fp(c), .ra = pgg_context_ra(c),
-                      .reads = PGG_READS + 1};
+                      .bp_at = (uintptr_t)pgg_context_fp(c), .ra = pgg_context_ra(c)};
     u32 n = 0;
     p.hi = mapped_end(p.sp);
     /* The system's threads have their data at the end of their stack. */
@@ -343,7 +484,7 @@ u32 pgg_walk_context(const void *context, u64 *pcs, u32 depth)
 
 u32 pgg_walk_first(struct pgg_walker *t, const void *frame, u64 *pcs, u32 depth)
 {
-    return walk(t, (uintptr_t)frame, NULL, pcs, depth, pgg_modules_ready);
+    return walk(t, (uintptr_t)frame, pcs, depth, pgg_modules_ready);
 }
 
 /* Puts those in front of which the word beside was read next, or before, into pairs. */

@@ -5,6 +5,7 @@
 
 #include "guest.h"
 #include "guest_frames.h"
+#include "guest_trail.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -30,6 +31,7 @@ struct pgg_walker {
     u32 seen_next;
     bool stack_asked;
     struct pgg_walked walked[1 << (64 - PGG_WALKED_SHIFT)][2];
+    struct pgg_trail trail;
 };
 
 /* For all threads, before the first walk. */
@@ -41,10 +43,17 @@ extern struct pgg_walk_options pgg_walk_options;
 
 /* For the calling thread. Its first walks ask for its stack, which may take memory by malloc. */
 void pgg_walker_init(struct pgg_walker *w);
-/* Code addresses of the stack, innermost first: return addresses minus one. The first one is the
- * caller of the function with this frame (PGG_HERE). *reads is NULL for a walk that is not to be
- * remembered. */
-u32 pgg_walk(struct pgg_walker *w, const void *frame, u64 *pcs, struct pgg_walked **reads);
+/* A stack: its code addresses are return addresses minus one, innermost first. The first one is in
+ * the caller of the function with the frame (PGG_HERE). */
+struct pgg_stack_found {
+    u64 hash; /* pgg_trail_hash_pcs */
+    u32 n;
+    bool in_trail;            /* pgg_walk_pcs has the addresses until the next walk */
+    struct pgg_walked *reads; /* NULL: it is not to be remembered */
+};
+/* The addresses are in pcs, unless they are in the trail. */
+struct pgg_stack_found pgg_walk(struct pgg_walker *w, const void *frame, u64 *pcs);
+void pgg_walk_pcs(const struct pgg_walker *w, const struct pgg_stack_found *found, u64 *pcs);
 /* The stack of code that a signal interrupted, for its handler: takes no memory and no lock. First
  * where it was interrupted, then return addresses minus one. */
 u32 pgg_walk_context(const void *context, u64 *pcs, u32 depth);

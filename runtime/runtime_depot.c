@@ -102,43 +102,34 @@ static PGG_COLD u32 intern(struct pgrt_thread *t, u64 hash, const u64 *pcs, u32 
     return id;
 }
 
-static u64 hash_of(const u64 *pcs, u32 n)
-{
-    u64 hash = 0x9e3779b97f4a7c15;
-    /* The multiplications do not wait for one another. */
-    for (u32 i = 0; i < n; i++)
-        hash = (hash << 7 | hash >> 57) ^ (pcs[i] * UINT64_C(0xff51afd7ed558ccd));
-    hash = (hash ^ n ^ hash >> 32) * UINT64_C(0xc4ceb9fe1a85ec53);
-    return hash ^ hash >> 29;
-}
-
 /* A stack that nobody had. */
-static PGG_COLD u32 context_new(struct pgrt_thread *t, const void *frame, u64 *pcs, u32 n)
+static PGG_COLD u32 context_new(struct pgrt_thread *t, const void *frame,
+                                struct pgg_stack_found *found, u64 *pcs)
 {
-    struct pgg_walked *reads;
-    if (pgg_modules_learn(pcs, n)) {
+    if (pgg_modules_learn(pcs, found->n)) {
         pgg_frames_forget();
-        n = pgg_walk(&t->walker, frame, pcs, &reads);
-        pgg_modules_learn(pcs, n);
+        *found = pgg_walk(&t->walker, frame, pcs);
+        pgg_walk_pcs(&t->walker, found, pcs);
+        pgg_modules_learn(pcs, found->n);
     }
-    return intern(t, hash_of(pcs, n), pcs, n);
+    return intern(t, found->hash, pcs, found->n);
 }
 
 static __attribute__((noinline)) u32 context_walk(struct pgrt_thread *t, const void *frame)
 {
     u64 pcs[PGRT_DEPTH_MAX];
-    struct pgg_walked *reads;
-    u32 n = pgg_walk(&t->walker, frame, pcs, &reads);
-    u64 hash = hash_of(pcs, n);
-    struct pgrt_cached *c = &t->depot.cache[(hash >> 40) % PGRT_CACHE];
+    struct pgg_stack_found found = pgg_walk(&t->walker, frame, pcs);
+    struct pgrt_cached *c = &t->depot.cache[(found.hash >> 40) % PGRT_CACHE];
     u32 id = c->context;
-    if (PGG_UNLIKELY(c->hash != hash || !id)) {
-        id = lookup(hash, pcs, n);
+    if (PGG_UNLIKELY(c->hash != found.hash || !id)) {
+        pgg_walk_pcs(&t->walker, &found, pcs);
+        id = lookup(found.hash, pcs, found.n);
         if (!id)
-            id = context_new(t, frame, pcs, n);
-        *c = (struct pgrt_cached){hash, id};
+            id = context_new(t, frame, &found, pcs);
+        c = &t->depot.cache[(found.hash >> 40) % PGRT_CACHE];
+        *c = (struct pgrt_cached){found.hash, id};
     }
-    pgg_walk_remember(reads, id);
+    pgg_walk_remember(found.reads, id);
     return id;
 }
 

@@ -91,14 +91,14 @@ PGRT_EXPORT_WEAK void __sanitizer_print_stack_trace(void);
 void __sanitizer_print_stack_trace(void)
 {
     u64 pcs[PGRT_DEPTH_MAX];
-    struct pgg_walked *reads = NULL;
     char line[100];
     struct pgrt_thread *t = pgrt_enter_paused();
     if (!t)
         return;
-    const u32 n = pgg_walk(&t->walker, PGG_HERE, pcs, &reads);
+    const struct pgg_stack_found found = pgg_walk(&t->walker, PGG_HERE, pcs);
+    pgg_walk_pcs(&t->walker, &found, pcs);
     pgrt_leave(t);
-    for (u32 i = 0; i < n; i++) {
+    for (u32 i = 0; i < found.n; i++) {
         struct pgg_text text;
         pgg_text_init(&text, line, sizeof line);
         pgg_text_str(&text, "    #");

@@ -1,0 +1,132 @@
+/* What a thread's last walk found of each frame, so that the next walk takes over what is still so.
+ * Most frames of two walks are the same: a walk goes on by rules until it meets a frame of the
+ * trail, and from there compares the words that the last one read, which wait for nothing. */
+#ifndef PGG_TRAIL_H
+#define PGG_TRAIL_H
+
+#include "guest.h"
+
+#pragma GCC visibility push(hidden)
+
+/* What was read to leave a frame. With the return address the frame was left. */
+enum { PGG_READ_RETURN = 1, PGG_READ_BP = 2, PGG_READ_CFA = 4 };
+struct pgg_frame {
+    u64 pc;              /* of code in it */
+    uintptr_t sp, bp_at; /* as the frame sees it; where its frame pointer is kept */
+    u64 sum;             /* of its pc and those outside, see pgg_trail_hash */
+    uintptr_t return_at, cfa_at;
+    u64 return_word, bp_word, cfa_word; /* what was there, and at bp_at */
+    bool sp_is_low;      /* of struct place */
+    uint8_t read;
+};
+enum {
+    PGG_TRAIL = 256,                  /* frames */
+    PGG_TRAIL_FRESH = PGG_TRAIL / 2,  /* that one walk may put in front of the others */
+    PGG_TRAIL_ALONE = PGG_TRAIL_FRESH + PGG_TRAIL / 4, /* where these end if there are no others */
+};
+/* Zeroed memory is an empty one. */
+struct pgg_trail {
+    u32 epoch;                         /* of the rules that it was made by */
+    u32 power_n;                       /* PGG_TRAIL_BASE^power_n is the one needed last */
+    u64 power;
+    u32 first, end, fresh_n;           /* [first, end) are frames, innermost first */
+    struct pgg_frame frames[PGG_TRAIL + 1]; /* of the last one, only the sum is used */
+    struct pgg_frame fresh[PGG_TRAIL_FRESH]; /* of a walk that goes on, not in `frames` so far */
+};
+
+/* The hash of n code addresses is the sum of pgg_trail_mix(pcs[i]) * PGG_TRAIL_BASE^i, made even
+ * by pgg_trail_finish: that of part of a trail is the difference of two sums. */
+#define PGG_TRAIL_BASE UINT64_C(0x9e3779b97f4a7c15)
+#define PGG_TRAIL_INVERSE UINT64_C(0xf1de83e19937733d) /* the product of both is 1 */
+
+PGG_INLINE u64 pgg_trail_mix(u64 pc)
+{
+    pc *= UINT64_C(0xff51afd7ed558ccd);
+    pc ^= pc >> 32;
+    return pc * UINT64_C(0xc4ceb9fe1a85ec53);
+}
+
+PGG_INLINE u64 pgg_trail_finish(u64 sum, u32 n)
+{
+    sum = (sum ^ n ^ sum >> 32) * UINT64_C(0xc4ceb9fe1a85ec53);
+    return sum ^ sum >> 29;
+}
+
+u64 pgg_trail_hash_pcs(const u64 *pcs, u32 n);
+u64 pgg_trail_power(u32 n);                   /* PGG_TRAIL_BASE^n */
+/* Forgets all if the rules are others now. */
+PGG_INLINE void pgg_trail_begin(struct pgg_trail *t, u32 epoch)
+{
+    t->fresh_n = 0;
+    if (PGG_UNLIKELY(t->epoch != epoch)) {
+        t->epoch = epoch;
+        t->first = t->end = PGG_TRAIL_ALONE;
+    }
+}
+
+/* Frame `at` has another place for its frame pointer now. True, and that is noted, if the walk from
+ * there on does not read it before some frame has kept another one. */
+bool pgg_trail_rebase(struct pgg_trail *t, u32 at, uintptr_t bp_at);
+/* Whether a walk at this frame goes on as the one before did, as far as words stay the same. */
+PGG_INLINE bool pgg_trail_joins(struct pgg_trail *t, u32 at, u64 pc, uintptr_t sp, uintptr_t bp_at,
+                                bool sp_is_low)
+{
+    const struct pgg_frame *f = &t->frames[at];
+    return at < t->end && f->sp == sp && f->pc == pc && f->sp_is_low == sp_is_low &&
+           (PGG_LIKELY(f->bp_at == bp_at) || pgg_trail_rebase(t, at, bp_at));
+}
+
+/* The first frame from `at` on that is not as far in as sp. */
+PGG_INLINE u32 pgg_trail_seek(const struct pgg_trail *t, u32 at, uintptr_t sp)
+{
+    while (at < t->end && t->frames[at].sp < sp)
+        at++;
+    return at;
+}
+
+/* The first frame in [at, last) which is not left as before, or `last`. All have been left. */
+PGG_INLINE u32 pgg_trail_same(const struct pgg_trail *t, u32 at, u32 last)
+{
+    for (; at < last; at++) {
+        const struct pgg_frame *f = &t->frames[at];
+        u64 other = *(const u64 *)f->return_at ^ f->return_word;
+        if (f->read & PGG_READ_BP)
+            other |= *(const u64 *)f->bp_at ^ f->bp_word;
+        if (PGG_UNLIKELY(f->read & PGG_READ_CFA))
+            other |= *(const u64 *)f->cfa_at ^ f->cfa_word;
+        if (other)
+            break;
+    }
+    return at;
+}
+
+/* Of the first n frames. */
+PGG_INLINE u64 pgg_trail_hash(struct pgg_trail *t, u32 n)
+{
+    const struct pgg_frame *f = &t->frames[t->first];
+    if (PGG_UNLIKELY(t->power_n != n)) {
+        t->power_n = n;
+        t->power = pgg_trail_power(n);
+    }
+    return pgg_trail_finish(f->sum - t->power * f[n].sum, n);
+}
+
+/* For a frame that the trail does not have; NULL: there are too many. */
+PGG_INLINE struct pgg_frame *pgg_trail_fresh(struct pgg_trail *t)
+{
+    return PGG_LIKELY(t->fresh_n < PGG_TRAIL_FRESH) ? &t->fresh[t->fresh_n++] : NULL;
+}
+
+/* The frames of [at, to) become fresh ones, as the walk leaves the last of them otherwise. False:
+ * there are too many. */
+bool pgg_trail_take(struct pgg_trail *t, u32 at, u32 to);
+/* A frame outside of all, which is left by the words noted at the last; NULL: there are too many.
+ * May move the others: *at, where fresh ones are to be put, with them. */
+struct pgg_frame *pgg_trail_append(struct pgg_trail *t, u32 *at, u64 pc);
+/* The fresh frames are put in front of frame `at`, with which n others are to stay; what was in
+ * front of it is gone. How many there are then; 0: too many. */
+u32 pgg_trail_put(struct pgg_trail *t, u32 at, u32 n);
+u32 pgg_trail_put_alone(struct pgg_trail *t); /* all others are gone */
+
+#pragma GCC visibility pop
+#endif
