@@ -30,7 +30,7 @@ PGG_INLINE void note_page(const void *p, u32 bin)
     __atomic_store_n(pgal_page_of(p), (uint8_t)bin, __ATOMIC_RELAXED);
 }
 
-/* One that no bin has. */
+/* Allocates an object that is too large for the bins of the thread. */
 static void *from_jemalloc(struct pgal_thread *t, u32 group, size_t n, int more)
 {
     const int flags = pgal_group_flags_slow(t, group);

@@ -334,7 +334,7 @@ static void find_modules(const char *path, bool others_are_expected)
     for (u32 i = 0; i < n; i++)
         add_module(&segments[i]);
     if (pgal_modules_missing == all && !others_are_expected)
-        pgal_say("the plan is for other builds than what is loaded at the start", path);
+        pgal_say("the plan does not match any loaded module (different build)", path);
 }
 
 u64 pgal_planned_bytes(u32 group)

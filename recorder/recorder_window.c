@@ -58,7 +58,7 @@ static bool is_behind_call(u64 pc)
            ((const uint8_t *)pc)[-1] == 0x05;
 }
 
-/* PGK_BRANCH_COUNTERS: nothing stands against a window. */
+/* Returns why no window can begin here, or PGK_BRANCH_COUNTERS if one can. */
 static enum pgk_branch_counter why_not(struct pgbr_thread *t, const ucontext_t *context)
 {
     const greg_t *regs = context->uc_mcontext.gregs;

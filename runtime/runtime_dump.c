@@ -132,7 +132,7 @@ static void check_leaks(struct merged *all)
     const int err = pgrt_reach_each_lost(take_lost, all);
     all->looked = !err;
     if (err)
-        pgrt_say("no leak check: nobody knows which objects are unreachable",
+        pgrt_say("leak check failed: cannot determine which objects are reachable",
                  pgg_errno_name(err));
 }
 

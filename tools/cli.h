@@ -247,7 +247,7 @@ int cli_find_program(const struct cli_common *common, const struct pgk_heap *hea
 _Noreturn void cli_not_found(const struct cli_verb *verb, const struct pgk_heap *heap,
                              const char *needs);
 
-/* Warns of so many contexts that compilers take for cold although nobody knows. */
+/* Warns that the compiler will treat N contexts as cold because their accesses are unknown. */
 void cli_warn_cold_by_default(size_t contexts);
 
 /* Says what symbolisation could not name. */

@@ -139,7 +139,7 @@ static int run(int argc, char **argv)
 
 const struct cli_verb cmd_check = {
     .name = "check",
-    .summary = "checks whether files are sound",
+    .summary = "checks that files are sound",
     .help = help,
     .exit_help = "0 all are sound, 1 repaired with losses, 2 some are not",
     .run = run,

@@ -47,7 +47,7 @@ static int run(int argc, char **argv)
 
 const struct cli_verb cmd_compat = {
     .name = "compat",
-    .summary = "takes command lines of other tools",
+    .summary = "runs the command lines of llvm-profdata and other tools",
     .help = help,
     .run = run,
     .options = options,

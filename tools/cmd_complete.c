@@ -122,7 +122,7 @@ static int run(int argc, char **argv)
 
 const struct cli_verb cmd_complete = {
     .name = "complete",
-    .summary = "tells shells what may come next",
+    .summary = "prints shell completions",
     .help = help,
     .run = run,
     .options = options,

@@ -98,11 +98,11 @@ static void parse(struct config *c, int argc, char **argv)
         cli_usage(&cmd_config, "nothing to print: name --cflags, --ldflags or --libs");
     if (c->use != (c->profiles.n != 0))
         cli_usage(&cmd_config, c->use ? "name the profile to use: --profile FILE"
-                                      : "--profile is for use; heap takes none");
+                                      : "--profile requires 'pgokit config use'");
     if (c->report && !c->use)
-        cli_usage(&cmd_config, "--report is for use");
+        cli_usage(&cmd_config, "--report requires 'pgokit config use'");
     if (c->use && c->histogram)
-        cli_usage(&cmd_config, "--histogram is for heap");
+        cli_usage(&cmd_config, "--histogram requires 'pgokit config heap'");
 }
 
 /* What follows the compiler's name: "-19" of "clang++-19". */
@@ -290,7 +290,7 @@ static int run(int argc, char **argv)
 
 const struct cli_verb cmd_config = {
     .name = "config",
-    .summary = "prints flags to build programs for recording, or by profiles",
+    .summary = "prints compiler flags for recording, or for using a profile",
     .help = help,
     .run = run,
     .options = options,

@@ -33,7 +33,7 @@ static const struct cli_action *const actions[] = {
 
 const struct cli_verb cmd_diff = {
     .name = "diff",
-    .summary = "says what changed between two profiles",
+    .summary = "compares two profiles",
     .help = help,
     .exit_help = "0 done, 2 failed, 3 done and a limit of --fail-on is reached",
     .actions = actions,

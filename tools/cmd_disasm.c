@@ -182,7 +182,7 @@ static int run(int argc, char **argv)
 
 const struct cli_verb cmd_disasm = {
     .name = "disasm",
-    .summary = "shows machine code with its probes",
+    .summary = "shows machine code with its counts and probes",
     .help = help,
     .exit_help = "0 done, 1 done but some parts are not code, have no place or were profiled with "
                  "other code, 2 failed",

@@ -64,7 +64,7 @@ static int run(int argc, char **argv)
 
 const struct cli_verb cmd_formats = {
     .name = "formats",
-    .summary = "lists what is read and written",
+    .summary = "lists the formats that are read and written",
     .help = help,
     .run = run,
     .options = options,

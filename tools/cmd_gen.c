@@ -40,7 +40,7 @@ static const char help[] =
     "      --data          from samples of loads: which static data are hot and cold, for\n"
     "                      -fmemory-profile-use= of clang 22 and 23\n"
     "  -v, --verbose       name the first of each kind of samples that were left out\n"
-    "      --raw           counters of addresses: an INPUT for another time\n"
+    "      --raw           write unsymbolised address counts, which gen can read later\n"
     "      --json          the report as JSON on standard output\n"
     "\nWhat is hot and cold:\n"
     "      --trim-cold     leave out contexts that are not hot, or functions that are cold\n"
@@ -577,7 +577,7 @@ static int run(int argc, char **argv)
 
 const struct cli_verb cmd_gen = {
     .name = "gen",
-    .summary = "makes a sample profile of recordings of perf",
+    .summary = "turns perf recordings into a sample profile",
     .help = help,
     .run = run,
     .options = options,

@@ -15,7 +15,7 @@ static const struct cli_action *const actions[] = {
 
 const struct cli_verb cmd_match = {
     .name = "match",
-    .summary = "says how much of a profile fits another build",
+    .summary = "reports how much of a profile applies to another build",
     .help = help,
     .exit_help = "0 done, 2 failed, 3 done and less is found than --min-match wants",
     .actions = actions,

@@ -50,7 +50,7 @@ static int run(int argc, char **argv)
 
 const struct cli_verb cmd_merge = {
     .name = "merge",
-    .summary = "adds up profiles into one for the compiler",
+    .summary = "merges profiles into one for the compiler",
     .help = help,
     .exit_help = "0 done, 1 done but some input data are not in the output, 2 failed, "
                  "3 an input is damaged (--skip-bad)",

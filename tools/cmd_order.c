@@ -17,7 +17,7 @@ static int run(int argc, char **argv)
 
 const struct cli_verb cmd_order = {
     .name = "order",
-    .summary = "orders functions for a fast start of the program",
+    .summary = "orders functions for a faster start of the program",
     .help = help,
     .exit_help = "0 done, 1 done but the names of some functions are not known, 2 failed",
     .run = run,

@@ -341,7 +341,7 @@ static int run(int argc, char **argv)
 
 const struct cli_verb cmd_pgo = {
     .name = "pgo",
-    .summary = "builds a program with a profile of it, and measures what it gains",
+    .summary = "builds a program with its own profile, and measures the gain",
     .help = help,
     .run = run,
     .options = options,

@@ -13,7 +13,7 @@ static const struct cli_action *const actions[] = {
 
 const struct cli_verb cmd_plan = {
     .name = "plan",
-    .summary = "plans which objects get memory apart from others",
+    .summary = "computes a heap layout for libpgokit_alloc",
     .help = help,
     .actions = actions,
 };

@@ -29,7 +29,7 @@ static int decide(int n_operands, char *const *operands, const struct pgk_format
 
 const struct cli_verb cmd_report = {
     .name = "report",
-    .summary = "writes a page to look at, or files for other viewers",
+    .summary = "writes an HTML page, or files for other viewers",
     .help = help,
     .actions = actions,
     .decide = decide,

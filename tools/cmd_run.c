@@ -105,7 +105,7 @@ static int run(int argc, char **argv)
 
 const struct cli_verb cmd_run = {
     .name = "run",
-    .summary = "runs a program with the allocator that uses a plan",
+    .summary = "runs a program with the allocator that uses such a layout",
     .help = help,
     .exit_help = "that of the program; 125 pgokit failed, 126 the program cannot be run,\n"
                  "127 there is no such program, 2 wrong usage",

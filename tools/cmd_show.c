@@ -15,7 +15,7 @@ static const struct cli_action *const actions[] = {
 
 const struct cli_verb cmd_show = {
     .name = "show",
-    .summary = "shows what a profile says",
+    .summary = "prints what a profile contains",
     .help = help,
     .actions = actions,
 };

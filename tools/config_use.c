@@ -95,7 +95,7 @@ static void use_profile(const struct config *c, struct need *need, const char *n
     if (cli_open(&file, name, &err))
         exit(cli_fail(&err));
     if (!realpath(name, path))
-        cli_usage(&cmd_config, "a profile to use is a file with a name");
+        cli_usage(&cmd_config, "--profile needs a file name, not standard input");
     config_check_path(path);
     if (pgk_file_holds(file, PGK_KIND_SAMPLE)) {
         use_sample(c, need, path);

@@ -80,7 +80,7 @@ void report_operand(struct report_choice *choice, int argc, char **argv)
         choice->format = page;
     bool is_page = !strcmp(choice->format, page);
     if (choice->base && !is_page)
-        cli_usage(&cmd_report, "--base compares on the page only; see pgokit diff");
+        cli_usage(&cmd_report, "--base works with --format html only; use pgokit diff for text");
     choice->path = argv[optind];
     if (!choice->output)
         choice->output = is_page ? "report.html" : "-";

@@ -21,10 +21,10 @@ static void choose_target(struct indexed_output *o, const char *name)
     o->other = is_other(o, name) ? name : NULL;
     const struct pgk_indexed_target *to = pgk_indexed_target(o->other ? any : name);
     if (!to)
-        cli_usage(o->verb, "--to takes %s, not '%s'", o->takes,
+        cli_usage(o->verb, "--to accepts %s, not '%s'", o->takes,
                   pgk_human_text(safe, sizeof safe, name));
     if (to->index_version < cli_format(CLI_INDEXED, o->kind)->write.first)
-        cli_usage(o->verb, "%s reads no %s; --to takes %s", name, pgk_kind_plural(o->kind),
+        cli_usage(o->verb, "%s cannot read %s; --to accepts %s", name, pgk_kind_plural(o->kind),
                   o->takes);
     o->target = *to;
 }

@@ -12,7 +12,7 @@ static void parse_target(const struct cli_verb *verb, const char *text,
 {
     struct pgk_err err = {0};
     if (pgk_sample_write_for(write, text, &err))
-        cli_usage(verb, "--to takes %s for sample profiles, not '%s'", err.expected, text);
+        cli_usage(verb, "--to accepts %s for sample profiles, not '%s'", err.expected, text);
 }
 
 static enum pgk_sample_layout parse_layout(const struct cli_verb *verb, const char *text)

@@ -4,9 +4,9 @@
 #include <stdio.h>
 
 static const char help[] =
-    "A raw profile holds addresses, and its plan is for the build that was profiled, of which\n"
-    "only --explain needs names: by -b, or found by its build id. Other profiles, and raw ones of\n"
-    "another build than that of -b, are matched with that of -b, which needs debug information.\n\n"
+    "A plan made from a raw profile is for the profiled build; only --explain needs its symbols\n"
+    "(-b, or found by build id). Other profiles, and raw profiles of a build other than -b, are\n"
+    "matched with the binary of -b, which needs debug information.\n\n"
     "  -o, --output FILE    the plan; - is standard output\n"
     "      --explain        print why each context is where it is, and what is expected of it\n"
     "      --groups N       groups at most, that of all other objects included, 2 to 14\n"
@@ -77,9 +77,11 @@ static void parse(struct plan *p, int argc, char **argv)
     if (!p->output && !p->explain)
         cli_usage(&cmd_plan, "name the plan (-o FILE), or ask for --explain");
     if ((p->in.file || p->stats) && !p->explain)
-        cli_usage(&cmd_plan, "--plan and --alloc-stats are for --explain");
+        cli_usage(&cmd_plan, "--plan and --alloc-stats require --explain");
     if (p->in.file && (p->output || p->in.opts.groups || p->in.opts.depth))
-        cli_usage(&cmd_plan, "--plan is a plan that is there; -o, --groups and --depth make one");
+        cli_usage(&cmd_plan,
+                  "--plan reads an existing plan and cannot be combined with -o, --groups "
+                  "or --depth");
     p->in.profile = argv[optind];
 }
 

@@ -78,7 +78,7 @@ static void parse(struct report *r, int argc, char **argv)
     }
     report_operand(&r->choice, argc, argv);
     if (r->stats && !r->plan)
-        cli_usage(&cmd_report, "--alloc-stats is for the groups of a plan (--plan)");
+        cli_usage(&cmd_report, "--alloc-stats requires --plan");
     if (r->plan && (r->choice.base || r->choice.on.n || strcmp(r->choice.format, "html")))
         cli_usage(&cmd_report, "--plan is for the page of one profile, without --base and --on");
 }

@@ -121,7 +121,7 @@ static void check(const struct show *s)
     if (s->summary && s->view != VIEW_TABLE)
         cli_usage(&cmd_show, "--detailed-summary is text; --json and --raw have all counters");
     if (s->cutoffs && !s->summary)
-        cli_usage(&cmd_show, "--cutoffs are those of --detailed-summary");
+        cli_usage(&cmd_show, "--cutoffs requires --detailed-summary");
 }
 
 static void parse(struct show *s, int argc, char **argv)

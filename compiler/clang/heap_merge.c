@@ -1,4 +1,4 @@
-/* What there is to count in a function, by pointer, and the plan for each: compiler/plan. */
+/* Collects the accesses of a function by pointer, and asks compiler/plan where to write counts. */
 #include "heap_merge.h"
 
 #include "heap_barrier.h"

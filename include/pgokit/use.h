@@ -79,8 +79,8 @@ uint64_t pgk_use_type_key(const struct pgk_sample *profile, uint32_t node,
 /* Reads a sample profile as compilers use it: names without what they append, one discriminator
  * for each place. Finished. The caller closes it. */
 int pgk_use_read_sample(struct pgk_sample **profile, struct pgk_file *file, struct pgk_err *err);
-/* The same of what the profile has of some functions (pgk_sample_read_functions), whose GUIDs are
- * those of names without what compilers append. */
+/* Like pgk_use_read_sample, but reads only the given functions (pgk_sample_read_functions); their
+ * GUIDs are those of names without the suffixes that compilers append. */
 int pgk_use_read_functions(struct pgk_sample **profile, struct pgk_file *file,
                            const uint64_t *functions, size_t n, struct pgk_err *err);
 

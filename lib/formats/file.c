@@ -15,8 +15,8 @@
 struct pgk_file {
     struct pgk_file_info info;
     struct pgk_source src;
-    uint32_t kinds; /* bits by pgk_kind */
-    char *path;     /* of its own; NULL: the caller's */
+    uint32_t kinds;          /* bits by pgk_kind */
+    char *path;              /* of its own; NULL: the caller's */
     struct pgk_filemap kept; /* what cannot be opened again */
     bool is_kept;
 };
@@ -52,8 +52,8 @@ static int find_row(const struct pgk_format_row **row, const struct pgk_filemap 
             return 0;
     char found[64];
     if (is_of_big_endian(map))
-        return pgk_fail(err, PGK_E_FORMAT, .file = path, .offset = &(uint64_t){0},
-                        .field = "magic", .found = "a raw heap profile of a big-endian machine",
+        return pgk_fail(err, PGK_E_FORMAT, .file = path, .offset = &(uint64_t){0}, .field = "magic",
+                        .found = "a raw heap profile of a big-endian machine",
                         .expected = "one of a little-endian machine",
                         .hint = "record the program on x86-64 or little-endian AArch64");
     return pgk_fail(err, map->size ? PGK_E_FORMAT : PGK_E_TRUNCATED, .file = path,
@@ -176,8 +176,8 @@ struct reading {
     enum pgk_kind kind;
     void *profile;
     uint64_t weight;
-    const char *function;        /* a sample profile: only this one */
-    const uint64_t *functions;   /* only what concerns these, rising; NULL: all */
+    const char *function;      /* a sample profile: only this one */
+    const uint64_t *functions; /* only what concerns these, rising; NULL: all */
     size_t n_functions;
     struct pgk_salvage *salvage; /* a heap profile: what can be read of it */
 };
@@ -186,12 +186,11 @@ struct reading {
 static int fail_kind(const struct pgk_file *f, enum pgk_kind wanted, struct pgk_err *err)
 {
     const struct pgk_format *format = &f->info.row->format;
-    return pgk_fail(err, PGK_E_MISMATCH, .file = f->src.file, .offset = &(uint64_t){0},
-                    .field = "kind of file",
-                    .found = PGK_F("one of the %s (%s)", pgk_kind_plural(format->kind),
-                                   format->name),
-                    .expected = PGK_F("one of the %s", pgk_kind_plural(wanted)),
-                    .hint = "give files of one kind only");
+    return pgk_fail(
+        err, PGK_E_MISMATCH, .file = f->src.file, .offset = &(uint64_t){0}, .field = "kind of file",
+        .found = PGK_F("one of the %s (%s)", pgk_kind_plural(format->kind), format->name),
+        .expected = PGK_F("one of the %s", pgk_kind_plural(wanted)),
+        .hint = "give files of one kind only");
 }
 
 /* Also counts what tells nothing of its processes, so that nobody takes those that are known for
@@ -205,10 +204,9 @@ static int read_heap_row(struct pgk_heap *heap, struct pgk_file *f,
     return 0;
 }
 
-/* By way of a model of its own, where many are read into one, or the file counts several times. */
+/* Reads into a temporary model and merges that, for weighted inputs and shared models. */
 static int read_heap_apart(struct pgk_heap *heap, struct pgk_file *f,
-                           const struct pgk_file_bytes *bytes, uint64_t weight,
-                           struct pgk_err *err)
+                           const struct pgk_file_bytes *bytes, uint64_t weight, struct pgk_err *err)
 {
     struct pgk_heap *own;
     PGK_TRY(pgk_heap_new(&own, err));
@@ -228,15 +226,16 @@ static int read_heap(struct pgk_heap *heap, struct pgk_file *f, const struct pgk
     const struct pgk_format_row *row = f->info.row;
     if (r->salvage && !row->salvage_heap)
         return pgk_fail(err, PGK_E_ARG, .file = f->src.file, .format = f->src.format,
-                        .field = "format", .found = "a file that is not made of records",
-                        .expected = "a raw or an indexed profile", .hint = "create it again");
+                        .field = "format", .found = "a format without separate records",
+                        .expected = "a raw or an indexed profile, which --repair supports",
+                        .hint = "create it again");
     if (r->salvage)
         return row->salvage_heap(heap, bytes, r->salvage, &f->info, err);
     if (!row->read_heap)
         return fail_kind(f, PGK_KIND_HEAP, err);
     if (r->functions && row->read_heap_functions) {
-        int status = row->read_heap_functions(heap, bytes, r->functions, r->n_functions, &f->info,
-                                              err);
+        int status =
+            row->read_heap_functions(heap, bytes, r->functions, r->n_functions, &f->info, err);
         if (status != PGK_E_ARG)
             return status;
     }
@@ -280,8 +279,8 @@ static int read_sample(struct pgk_sample *profile, struct pgk_file *f,
             return status;
     }
     if (r->functions && row->read_functions) {
-        int status = row->read_functions(profile, bytes, r->functions, r->n_functions, &f->info,
-                                         err);
+        int status =
+            row->read_functions(profile, bytes, r->functions, r->n_functions, &f->info, err);
         if (status != PGK_E_ARG)
             return status;
     }
@@ -348,18 +347,18 @@ static int read_path(const char *path, const struct reading *r, struct pgk_err *
     return status;
 }
 
-#define READS(name, number)                                                                   \
-    int pgk_##name##_read(struct pgk_##name *profile, const char *path, uint64_t weight,      \
-                          struct pgk_err *err)                                                \
-    {                                                                                         \
-        const struct reading r = {.kind = (number), .profile = profile, .weight = weight};    \
-        return read_path(path, &r, err);                                                      \
-    }                                                                                         \
-    int pgk_##name##_read_file(struct pgk_##name *profile, struct pgk_file *file,             \
-                               uint64_t weight, struct pgk_err *err)                          \
-    {                                                                                         \
-        const struct reading r = {.kind = (number), .profile = profile, .weight = weight};    \
-        return read_file(file, &r, err);                                                      \
+#define READS(name, number)                                                                        \
+    int pgk_##name##_read(struct pgk_##name *profile, const char *path, uint64_t weight,           \
+                          struct pgk_err *err)                                                     \
+    {                                                                                              \
+        const struct reading r = {.kind = (number), .profile = profile, .weight = weight};         \
+        return read_path(path, &r, err);                                                           \
+    }                                                                                              \
+    int pgk_##name##_read_file(struct pgk_##name *profile, struct pgk_file *file, uint64_t weight, \
+                               struct pgk_err *err)                                                \
+    {                                                                                              \
+        const struct reading r = {.kind = (number), .profile = profile, .weight = weight};         \
+        return read_file(file, &r, err);                                                           \
     }
 READS(heap, PGK_KIND_HEAP)
 READS(instr, PGK_KIND_INSTR)
@@ -374,8 +373,11 @@ static int read_part(enum pgk_kind kind, void *profile, struct pgk_file *file,
         return pgk_fail_nomem(err);
     if (n)
         memcpy(rising, functions, n * sizeof *rising);
-    const struct reading r = {.kind = kind, .profile = profile, .weight = 1,
-                              .functions = rising, .n_functions = pgk_u64_set(rising, n)};
+    const struct reading r = {.kind = kind,
+                              .profile = profile,
+                              .weight = 1,
+                              .functions = rising,
+                              .n_functions = pgk_u64_set(rising, n)};
     int status = read_file(file, &r, err);
     pgk_mem_free(rising);
     return status;

@@ -1,5 +1,5 @@
-/* Reading many heap profiles on several threads, which fill one model: what a run of the program
- * met in the profile before it is found, whoever has read that. */
+/* Reads many heap profiles on several threads. The threads share one model, so that a stack which
+ * another thread has added already is found. */
 #include "pgokit/format.h"
 #include "pgokit/log.h"
 
@@ -29,7 +29,7 @@ static uint64_t size_of(const struct pgk_input *input)
     return !stat(input->path, &st) && S_ISREG(st.st_mode) ? (uint64_t)st.st_size : UNKNOWN_BYTES;
 }
 
-/* What is read into is written by somebody. */
+/* The caller will write this profile, so partial access counts must be marked as unknown. */
 static int new_heap(struct pgk_heap **heap, struct pgk_err *err)
 {
     PGK_TRY(pgk_heap_new(heap, err));

@@ -21,7 +21,7 @@ int pgk_gen_need_code(struct pgk_gen *g, struct pgk_gen_binary *b)
     return 0;
 }
 
-/* In which file samples of no use are tells what else to give with -b. */
+/* Remembers the file of samples that cannot be used, so that the error can suggest it for -b. */
 static int note_elsewhere(struct pgk_gen *g, const struct pgk_perf_sample *s)
 {
     struct pgk_process_place place = pgk_process_map_find(g->space.map, s->pid, s->time, s->ip);

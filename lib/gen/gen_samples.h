@@ -1,4 +1,4 @@
-/* What a sample of one kind or another counts as. */
+/* Counts one perf sample: a branch stack, a load, or a plain hit. */
 #ifndef PGK_GEN_SAMPLES_H
 #define PGK_GEN_SAMPLES_H
 

@@ -5,8 +5,8 @@
 #include <assert.h>
 #include <string.h>
 
-/* What becomes large first keeps 64 bits: its upper half stands where the address of the profiled
- * process would, which no model holds. */
+/* TotalLifetimeAccessDensity is the first to overflow 32 bits. Its upper half is stored in the slot
+ * of AccessHistogram, which is a pointer in the profiled process and never kept. */
 #define LONG_FIELD PGK_MIB_TotalLifetimeAccessDensity
 #define UPPER_HALF PGK_MIB_AccessHistogram
 

@@ -212,7 +212,7 @@ static inline void put_shared(struct pgk_stack_tree *t, uint32_t node)
     }
 }
 
-/* Asks for the places of new nodes all at once: taking one is waited for. */
+/* Prefetches the slots of new nodes together, because each would be waited for. */
 static inline void look_ahead(const struct pgk_stack_tree *t, uint32_t first, size_t n)
 {
     enum { CACHE_LINE = 64 };

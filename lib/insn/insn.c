@@ -1,4 +1,4 @@
-/* The choice of the machine. */
+/* Dispatches to the decoder for x86-64 or AArch64. */
 #include "insn_priv.h"
 
 #include <elf.h>

@@ -86,7 +86,7 @@ static bool ends_word(uint8_t c)
     return c <= ' ';
 }
 
-/* Behind a word and what separates it from the next one; at the end of the line, at that. */
+/* Skips a word and the blanks after it, but not the newline. */
 static const uint8_t *next_word(const uint8_t *p, const uint8_t *end)
 {
     while (p < end && !ends_word(*p))

@@ -135,12 +135,11 @@ static bool number_worthy(struct pgk_plan *plan, uint32_t numbers[PGK_PLACEMENT_
     for (uint32_t g = 1; g < plan->n_groups; g++) {
         const struct pgk_plan_pages pages = pgk_plan_pages_of(plan, g);
         const uint64_t saved = pages.scattered > pages.apart ? pages.scattered - pages.apart : 0;
-        const bool often = plan->knows_accesses &&
-                           accesses[g] > all_accesses / 100 * OFTEN_PERCENT;
-        numbers[g] = saved > peak / 100 * LEAST_PERCENT &&
-                             (often || bytes[g] > peak / 100 * LEAST_PERCENT)
-                         ? n++
-                         : 0;
+        const bool often = plan->knows_accesses && accesses[g] > all_accesses / 100 * OFTEN_PERCENT;
+        numbers[g] =
+            saved > peak / 100 * LEAST_PERCENT && (often || bytes[g] > peak / 100 * LEAST_PERCENT)
+                ? n++
+                : 0;
     }
     const bool all_stay = n == plan->n_groups;
     plan->n_groups = n;
@@ -274,9 +273,8 @@ static int nothing_pays(const struct pgk_plan *plan, struct pgk_err *err)
     for (size_t i = 0; i < plan->contexts.n; i++)
         busy |= plan->contexts.v[i].reason == PGK_PLAN_BUSY;
     return pgk_fail(err, PGK_E_EMPTY, .field = "groups",
-                    .found = busy ? "none that is worth a look at calls, by which far more objects "
-                                    "are allocated than are alive at the same time, and that "
-                                    "would not hold a quarter of the memory after a burst"
+                    .found = busy ? "no allocation site is worth separating: the lookup on each "
+                                    "allocation would cost more than it saves"
                                   : "none whose objects would lie closer together",
                     .hint = "a plan would bring this program nothing; run it without");
 }

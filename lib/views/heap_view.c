@@ -16,7 +16,7 @@ struct pgk_mib pgk_view_judged(const struct pgk_mib *m, const struct pgk_file_in
     /* The system moved the only thread there is. */
     if (info && pgk_file_info_fact(info, PGK_FACT_ONE_THREAD))
         judged.known &= ~(UINT64_C(1) << PGK_MIB_NumMigratedCpu);
-    /* What was alive was in use, perhaps. */
+    /* An interrupted process may still have used its live objects, so they are not leaks. */
     if (info && pgk_file_info_fact(info, PGK_FACT_INTERRUPTED))
         judged.known &= ~(UINT64_C(1) << PGK_MIB_ExitSize);
     return judged;
