@@ -519,6 +519,16 @@ static bool warn_lost_counters(const struct pgk_instr_loss *loss, const char *wh
     return lost;
 }
 
+/* Compilers and llvm-cov need none, so that a merge for a reader without them is complete. */
+static bool report_lost_ids(const struct merge *m, size_t n, const char *why)
+{
+    if (m->verb == &cmd_convert)
+        return warn_lost(n, "build ids of programs are", why);
+    if (n && !m->common.quiet)
+        fprintf(stderr, "pgokit: note: build ids of programs (%zu) are not written, %s\n", n, why);
+    return false;
+}
+
 static bool warn_lost_heap(const struct merge *m)
 {
     if (!m->heap)
@@ -542,7 +552,8 @@ static bool warn_lost_in_form(const struct merge *m)
     const struct pgk_instr_target to = target(m);
     if (pgk_instr_loss(m->instr, &to, &loss, NULL))
         return false; /* out of memory; it was written before */
-    return warn_lost_counters(&loss, why[m->form]);
+    bool lost = report_lost_ids(m, loss.binary_ids, why[m->form]);
+    return warn_lost_counters(&loss, why[m->form]) || lost;
 }
 
 /* What is not in the output although it was in the input. */

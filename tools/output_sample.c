@@ -197,6 +197,52 @@ static int lost(bool *any, const char *what, size_t n, const char *why)
              : fprintf(stderr, "pgokit: warning: %s are not in the output: %s\n", what, why);
 }
 
+/* What the asked for release makes of a profile. Of one that gen makes for it nothing is lost. */
+static bool of_release(const struct sample_output *o, bool quiet, const char *text)
+{
+    if (!o->generated || !quiet)
+        fprintf(stderr, "pgokit: %s: gcc %u %s\n", o->generated ? "note" : "warning",
+                o->write.gcc_release, text);
+    return !o->generated;
+}
+
+static bool report_for_release(const struct sample_output *o, const struct pgk_sample_written *w,
+                               bool quiet)
+{
+    char text[300], count[PGK_HUMAN_SIZE], merged[PGK_HUMAN_SIZE];
+    bool any = false;
+    if (w->discriminators_dropped) {
+        snprintf(text, sizeof text,
+                 "knows no discriminators: those of %s lines and inlined calls are not in the "
+                 "output; lines and calls that differ only in them were merged (%s), and a line "
+                 "has the largest count",
+                 pgk_human_count(count, w->discriminators_dropped),
+                 pgk_human_count(merged, w->lines_merged));
+        any |= of_release(o, quiet, text);
+    }
+    if (w->clones_joined) {
+        snprintf(text, sizeof text,
+                 "looks clones and parts of functions up by the function's own name: the samples "
+                 "of %s stand under it",
+                 pgk_human_count(count, w->clones_joined));
+        any |= of_release(o, quiet, text);
+    }
+    if (w->totals_dropped) {
+        snprintf(text, sizeof text,
+                 "takes the sum of a function's lines for its total: those of %s are another "
+                 "number, and not in the output",
+                 pgk_human_count(count, w->totals_dropped));
+        any |= of_release(o, quiet, text);
+    }
+    if (w->heads_raised && !quiet)
+        fprintf(stderr,
+                "pgokit: note: gcc %u scales counts by head samples: those of %s function%s are "
+                "raised to the count of entries\n",
+                o->write.gcc_release, pgk_human_count(count, w->heads_raised),
+                w->heads_raised == 1 ? "" : "s");
+    return any;
+}
+
 /* What gcc cannot take; true if something is lost. */
 static bool report_for_gcc(const struct sample_output *o, const struct pgk_sample_written *w,
                            bool quiet)
@@ -214,11 +260,7 @@ static bool report_for_gcc(const struct sample_output *o, const struct pgk_sampl
                 "with --fs-pass=base or pass1\n",
                 pgk_human_count(count, w->discriminators_cut));
     }
-    if (w->lines_merged && !quiet)
-        fprintf(stderr,
-                "pgokit: note: gcc %u knows no discriminators: lines and inlined calls that differ "
-                "only in them were merged (%s); a line has the largest count\n",
-                o->write.gcc_release, pgk_human_count(count, w->lines_merged));
+    any |= report_for_release(o, w, quiet);
     return any;
 }
 

@@ -268,7 +268,7 @@ struct pgk_instr_loss {
     size_t vtable_functions; /* functions with virtual tables: before index 12, raw 10 */
     size_t traces;           /* before index 10, raw 9; a raw file has one at most */
     size_t traced_functions; /* raw: calls in its trace of functions without counters */
-    size_t binary_ids;       /* before index 9 */
+    size_t binary_ids;       /* build ids of programs: before index 9; texts */
     size_t cut_sites;        /* value sites with more than 255 values: the rarest are left out */
     size_t unknown_targets;  /* raw: call targets that have no counters, and so no address */
     size_t covered_twice;    /* raw: counts above 1 in a profile of coverage */

@@ -437,6 +437,14 @@ struct pgk_sample_written {
     size_t lines_merged;     /* lines and inlinees that differed in discriminators alone, of which
                                 the compiler does not know: a line has the largest count of these */
     size_t origins_dropped;  /* functions whose source file or time of first run was known */
+    size_t discriminators_dropped; /* lines and inlinees with a discriminator, which the compiler
+                                      does not know at all */
+    size_t clones_joined;  /* clones and parts of functions, whose samples stand under the name of
+                              their function, as the compiler looks them up */
+    size_t heads_raised;   /* nothing is lost: functions whose head samples are now the larger
+                              count of entries, because the compiler scales all counts by them */
+    size_t totals_dropped; /* functions whose total is not the sum of their lines and inlinees,
+                              which is what readers of the format take for it */
 };
 /* Writes a finished profile; "-" is standard output. `written` may be NULL. PGK_E_ARG for no
  * encoding. */

@@ -419,6 +419,7 @@ static int loss(const struct pgk_instr *profile, uint32_t version, struct pgk_in
 {
     (void)version, (void)err;
     loss->uniform_functions = pgk_instr_text_uniform(profile);
+    loss->binary_ids = profile->binary_ids.n;
     return 0;
 }
 

@@ -59,7 +59,5 @@ struct pgk_gcc_compiler; /* sample_gcc.h */
 PGK_MUST_USE int pgk_sample_gcc_write(const struct pgk_sample *p, size_t n,
                                       const struct pgk_gcc_compiler *compiler,
                                       struct pgk_sink *out, struct pgk_err *err);
-/* Lines and inlinees of the first `n` tops whose discriminator has more than GCC's 16 bits. */
-size_t pgk_sample_gcc_cut(const struct pgk_sample *p, size_t n);
 
 #endif

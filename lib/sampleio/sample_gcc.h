@@ -55,6 +55,8 @@ struct pgk_sample_gcc_info {
 /* What became of a profile that was made fit for a compiler. */
 struct pgk_gcc_changes {
     bool contexts;       /* left out: functions have the samples of all of them */
+    size_t clones_joined; /* functions that have the name of the function they were made of */
+    size_t heads_raised; /* functions whose head samples were fewer than their entries */
     size_t lines_merged; /* lines and inlined calls that differed in discriminators alone */
 };
 /* A finished copy that the compiler makes of what was meant by the profile, which is finished. */

@@ -46,18 +46,29 @@ static size_t drop_suffixes(const char *s, size_t len)
     return len;
 }
 
+static size_t plain_length(const struct pgk_gcc_compiler *compiler,
+                           const struct pgk_sample_name *name)
+{
+    if (compiler->clones != PGK_GCC_FIRST_DOT)
+        return drop_suffixes(name->s, name->len);
+    const char *dot = memchr(name->s, '.', name->len);
+    return dot && dot > name->s ? (size_t)(dot - name->s) : name->len;
+}
+
 static uint32_t name_of_clone(void *ctx, struct pgk_sample *into,
                               const struct pgk_sample_name *name)
 {
-    const struct pgk_gcc_compiler *compiler = ctx;
-    size_t len = name->len;
-    if (compiler->clones == PGK_GCC_FIRST_DOT) {
-        const char *dot = memchr(name->s, '.', len);
-        len = dot && dot > name->s ? (size_t)(dot - name->s) : len;
-    } else {
-        len = drop_suffixes(name->s, len);
+    return pgk_sample_name(into, name->s, plain_length(ctx, name));
+}
+
+static size_t count_clones(const struct pgk_sample *p, const struct pgk_gcc_compiler *compiler)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < p->by_heat.n; i++) {
+        const struct pgk_sample_name *name = &p->names.v.v[p->nodes.v[p->by_heat.v[i]].name];
+        n += plain_length(compiler, name) < name->len;
     }
-    return pgk_sample_name(into, name->s, len);
+    return n;
 }
 
 /* A part that was split off is entered from within its function, which was entered before. */
@@ -177,13 +188,16 @@ static int go_by_lines(struct pgk_sample *p, const struct pgk_sample *from, size
 
 /* All counts of a function are multiplied by its head over the count of its first block, so that a
  * head that is too small makes it cold. */
-static void raise_heads(struct pgk_sample *p)
+static size_t raise_heads(struct pgk_sample *p)
 {
+    size_t raised = 0;
     for (size_t i = 0; i < p->by_heat.n; i++) {
         struct pgk_sample_node *n = &p->nodes.v[p->by_heat.v[i]];
         uint64_t entries = pgk_sample_entries(p, p->by_heat.v[i]);
+        raised += n->head < entries;
         n->head = n->head > entries ? n->head : entries;
     }
+    return raised;
 }
 
 /* ---- times ---- */
@@ -212,12 +226,13 @@ int pgk_gcc_adapt(struct pgk_sample **adapted, const struct pgk_sample *p,
     struct pgk_sample *copy;
     *changes = (struct pgk_gcc_changes){.contexts = p->kind.contexts};
     PGK_TRY(check(p, err));
+    changes->clones_joined = count_clones(p, compiler);
     PGK_TRY(pgk_sample_new(&copy, err));
     int status = make_copy(copy, p, compiler, err);
     if (!status && compiler->lines == PGK_GCC_BY_LINE)
         status = go_by_lines(copy, p, &changes->lines_merged, err);
     if (!status && compiler->heads == PGK_GCC_SCALING)
-        raise_heads(copy);
+        changes->heads_raised = raise_heads(copy);
     if (!status && compiler->profile->layout == PGK_GCC_SUMMARY)
         status = time_all(copy, err);
     if (status)

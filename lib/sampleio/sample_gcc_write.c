@@ -40,24 +40,47 @@ static bool is_cut(uint64_t loc)
     return pack_loc(loc) << 16 >> 16 != pgk_sample_discriminator(loc);
 }
 
-/* Places of the node and its inlinees whose discriminator loses bits. */
-static size_t count_cut(const struct pgk_sample *p, uint32_t node)
+static bool has_discriminator(uint64_t loc)
+{
+    return pgk_sample_discriminator(loc) != 0;
+}
+
+/* Places of the node and its inlinees. */
+static size_t count_places(const struct pgk_sample *p, uint32_t node, bool (*is_such)(uint64_t loc))
 {
     const struct pgk_sample_recs *recs = &p->nodes.v[node].recs;
     size_t n = 0;
     for (uint32_t i = 0; i < recs->n; i++)
-        n += recs->v[i].what == PGK_REC_BODY && is_cut(recs->v[i].loc);
+        n += recs->v[i].what == PGK_REC_BODY && is_such(recs->v[i].loc);
     for (uint32_t c = pgk_sample_first(p, node); c; c = pgk_sample_next(p, c))
-        n += is_cut(p->nodes.v[c].loc) + count_cut(p, c);
+        n += is_such(p->nodes.v[c].loc) + count_places(p, c, is_such);
     return n;
 }
 
-size_t pgk_sample_gcc_cut(const struct pgk_sample *p, size_t n)
+static uint64_t sum_of_lines(const struct pgk_sample *p, uint32_t node)
 {
-    size_t cut = 0;
-    for (size_t i = 0; i < n; i++)
-        cut += count_cut(p, p->by_heat.v[i]);
-    return cut;
+    const struct pgk_sample_recs *recs = &p->nodes.v[node].recs;
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < recs->n; i++)
+        if (recs->v[i].what == PGK_REC_BODY)
+            sum = pgk_add_saturated(sum, recs->v[i].count);
+    for (uint32_t c = pgk_sample_first(p, node); c; c = pgk_sample_next(p, c))
+        sum = pgk_add_saturated(sum, sum_of_lines(p, c));
+    return sum;
+}
+
+/* What the lines and totals of functions lose. */
+static void note_lost(const struct pgk_sample *p, const struct pgk_gcc_compiler *compiler,
+                      struct pgk_sample_written *left_out)
+{
+    bool by_line = compiler->lines == PGK_GCC_BY_LINE;
+    size_t *discriminators =
+        by_line ? &left_out->discriminators_dropped : &left_out->discriminators_cut;
+    for (size_t i = 0; i < p->by_heat.n; i++) {
+        uint32_t node = p->by_heat.v[i];
+        *discriminators += count_places(p, node, by_line ? has_discriminator : is_cut);
+        left_out->totals_dropped += p->nodes.v[node].total != sum_of_lines(p, node);
+    }
 }
 
 static uint32_t count_lines(const struct pgk_sample_recs *recs)
@@ -259,10 +282,11 @@ int pgk_sample_gcc_adapt(struct pgk_sample **adapted, const struct pgk_sample *p
     PGK_TRY(pgk_gcc_adapt(adapted, p, &compiler, &changes, err));
     if (!left_out)
         return 0;
-    if (compiler.lines == PGK_GCC_BY_DISCRIMINATOR)
-        left_out->discriminators_cut = pgk_sample_gcc_cut(p, p->by_heat.n);
+    note_lost(p, &compiler, left_out);
     left_out->contexts_dropped = changes.contexts ? p->by_heat.n : 0;
     left_out->lines_merged = changes.lines_merged;
+    left_out->clones_joined = changes.clones_joined;
+    left_out->heads_raised = changes.heads_raised;
     if (compiler.profile->layout != PGK_GCC_SUMMARY)
         left_out->origins_dropped = pgk_sample_count_origins(p, p->by_heat.n);
     return 0;

@@ -77,7 +77,11 @@ def program(work):
 def written_for(work, folder, release):
     """The profile for a release: its path."""
     path = f"{folder}/{release}.afdo"
-    good(work.pgokit, "convert", f"{folder}/p.txt", "--to", f"gcc{release}", "-o", path)
+    result = run(work.pgokit, "convert", f"{folder}/p.txt", "--to", f"gcc{release}", "-o", path)
+    has_discriminators = b" 2.1: " in read(f"{folder}/p.txt")
+    require(result.code == 1 and "samples of 2 stand under it" in result.errors and
+            ("no discriminators" in result.errors) == (release < 13 and has_discriminators),
+            str(result))
     return path
 
 
@@ -195,9 +199,9 @@ def origins(work):
 def as_create_gcov_wrote(work):
     """Names in words under numbers of releases that want bytes."""
     folder = program(work)
-    want = good(work.pgokit, "convert", f"{folder}/p.txt", "--to", "gcc15", "-o", f"{folder}/want")
-    functions = list(gcc_samples.decode(read(f"{folder}/want"))["functions"].values())
-    want = good(work.pgokit, "convert", f"{folder}/want", "--to", "text", "-o", "-")
+    ours = written_for(work, folder, 15)
+    functions = list(gcc_samples.decode(read(ours))["functions"].values())
+    want = good(work.pgokit, "convert", ours, "--to", "text", "-o", "-")
     for version in (gcc_samples.LLVM, 1, 2, 3):
         path = write(f"{folder}/words", gcc_samples.encode(functions, version, words=True))
         require(good(work.pgokit, "convert", path, "--to", "text", "-o", "-") == want,
@@ -277,8 +281,10 @@ def create_gcov(work):
     require(lines_of(theirs, "f") == lines_of(ours, "f") and len(lines_of(ours, "f")) > 3,
             f"theirs {theirs}, ours\n{ours}")
     for release in RELEASES:
-        good(work.pgokit, "convert", "-q", f"{folder}/3.afdo", "--to", f"gcc{release}", "-o",
-             f"{folder}/ours")
+        result = run(work.pgokit, "convert", "-q", f"{folder}/3.afdo", "--to", f"gcc{release}",
+                     "-o", f"{folder}/ours")
+        require(result.code == bool(result.errors) and
+                (release < 13) == ("no discriminators" in result.errors), str(result))
         gcc_samples.decode(read(f"{folder}/ours"))
     with_contexts = run(work.pgokit, "gen", "-q", f"{exe}.trace", "-b", exe, "--mode", "cs-autofdo",
                         "--contexts", "--to", "gcc16", "-o", f"{exe}.afdo")

@@ -3,6 +3,7 @@
 
 #include "line_buffer.h"
 #include "sample_format.h"
+#include "sample_gcc.h"
 #include "sample_records.h"
 
 #include <inttypes.h>
@@ -86,24 +87,36 @@ static void the_form_of_gcc(void **state)
                "f:15:7\n 1: 10 g:3\n 2.3: h:5\n  4: 5\n");
 }
 
-/* Discriminators that GCC's form cuts, so that lines fall together, are counted. */
-static void gcc_cuts_discriminators(void **state)
+/* What gcc's form cannot hold is counted: discriminators that are cut to its 16 bits, or that the
+ * compiler does not know at all, and totals that are no sums. */
+static void discriminators_and_totals_are_not_lost_to_gcc_in_silence(void **state)
 {
     (void)state;
     static const struct {
         const char *text;
-        size_t cut;
+        size_t cut, discriminators, totals; /* for gcc 13, 11, and both */
     } cases[] = {
-        {"f:9:1\n 1.65535: 4\n 2.1: 5\n", 0},
-        {"f:9:1\n 1.65536: 4 g:2\n 1: 5\n", 1},
-        {"f:9:1\n 1.65537: 4\n 2.65537: g:5\n  3.70000: 5\n", 3},
+        {"f:9:1\n 1: 4\n 2: 5\n", 0, 0, 0},
+        {"f:9:1\n 1.65535: 4\n 2.1: 5\n", 0, 2, 0},
+        {"f:9:1\n 1.65536: 4 g:2\n 1: 5\n", 1, 1, 0},
+        {"f:9:1\n 1.65537: 4\n 2.65537: g:5\n  3.70000: 5\n", 3, 3, 0},
+        {"f:10:1\n 1: 4\n 2: g:3\n  3: 5\n", 0, 0, 1},
+        {"f:8:1\n 1.1: 4\n", 0, 1, 1},
     };
-    for (size_t i = 0; i < PGK_COUNTOF(cases); i++) {
-        struct pgk_sample *p = case_read(cases[i].text);
-        assert_int_equal(pgk_sample_finish(p, NULL), 0);
-        assert_int_equal(pgk_sample_gcc_cut(p, p->by_heat.n), cases[i].cut);
-        pgk_sample_close(&p);
-    }
+    for (size_t i = 0; i < PGK_COUNTOF(cases); i++)
+        for (unsigned gcc = 11; gcc <= 13; gcc += 2) {
+            struct pgk_sample *p = case_read(cases[i].text), *adapted;
+            struct pgk_sample_written lost = {0};
+            opts_t opts = {.encoding = PGK_SAMPLE_GCC, .gcc_release = gcc};
+            assert_int_equal(pgk_sample_finish(p, NULL), 0);
+            assert_int_equal(pgk_sample_gcc_adapt(&adapted, p, &opts, &lost, NULL), 0);
+            assert_int_equal(lost.discriminators_cut, gcc == 13 ? cases[i].cut : 0);
+            assert_int_equal(lost.discriminators_dropped,
+                             gcc == 11 ? cases[i].discriminators : 0);
+            assert_int_equal(lost.totals_dropped, cases[i].totals);
+            pgk_sample_close(&adapted);
+            pgk_sample_close(&p);
+        }
 }
 
 /* The bytes that llvm-profdata-22 writes for this profile, from the format's page. */
@@ -747,7 +760,7 @@ int main(void)
         cmocka_unit_test(names_as_guids),
         cmocka_unit_test(the_form_of_gcc),
         cmocka_unit_test(the_bytes_are_as_documented),
-        cmocka_unit_test(gcc_cuts_discriminators),
+        cmocka_unit_test(discriminators_and_totals_are_not_lost_to_gcc_in_silence),
         cmocka_unit_test(every_truncation_is_refused),
         cmocka_unit_test(every_truncation_of_raw_is_refused),
         cmocka_unit_test(forged_numbers_are_refused),
