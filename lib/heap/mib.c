@@ -292,3 +292,30 @@ void pgk_mib_forget_accesses(struct pgk_mib *m)
             m->known &= ~(UINT64_C(1) << id);
     m->hist_count = 0;
 }
+
+uint64_t pgk_mib_unknown_sign(enum pgk_mib_id id, uint64_t known)
+{
+    if (id == PGK_MIB_MinLifetime && !(known >> PGK_MIB_TotalLifetime & 1))
+        return UINT32_MAX;
+    if (id == PGK_MIB_MinAccessCount && !(known >> PGK_MIB_TotalAccessCount & 1))
+        return UINT64_MAX;
+    return 0;
+}
+
+static void forget_lifetimes(struct pgk_mib *m)
+{
+    static const enum pgk_mib_id of_lifetimes[] = {
+        PGK_MIB_TotalLifetime,         PGK_MIB_MinLifetime,
+        PGK_MIB_MaxLifetime,           PGK_MIB_TotalLifetimeAccessDensity,
+        PGK_MIB_MinLifetimeAccessDensity, PGK_MIB_MaxLifetimeAccessDensity};
+    for (size_t i = 0; i < sizeof of_lifetimes / sizeof *of_lifetimes; i++)
+        m->known &= ~(UINT64_C(1) << of_lifetimes[i]);
+}
+
+void pgk_mib_take_signs(struct pgk_mib *m)
+{
+    if (m->v[PGK_MIB_MinLifetime] == pgk_mib_unknown_sign(PGK_MIB_MinLifetime, 0))
+        forget_lifetimes(m);
+    if (m->v[PGK_MIB_MinAccessCount] == pgk_mib_unknown_sign(PGK_MIB_MinAccessCount, 0))
+        pgk_mib_forget_accesses(m);
+}

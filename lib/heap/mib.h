@@ -79,6 +79,12 @@ static inline bool pgk_mib_is_of_histogram(enum pgk_mib_id id)
 /* One of the fields that compilers use: what an indexed profile holds at least. */
 bool pgk_mib_is_compilers(enum pgk_mib_id id);
 
+/* An LLVM with assertions stops at a MIB without one of the compiler's fields, so these cannot be
+ * left out of an indexed profile. That lifetimes or accesses are not known has a sign there: the
+ * smallest of them is all ones. 0 if the field is no such sign, or what it stands for is known. */
+uint64_t pgk_mib_unknown_sign(enum pgk_mib_id id, uint64_t known);
+/* Makes unknown what has the sign in a block that was read. */
+void pgk_mib_take_signs(struct pgk_mib *m);
 /* Of the objects of a context on average: seconds that they live; accesses per byte and second, as
  * LLVM has them; accesses per byte over their life. Files for compilers hold the density alone: of
  * objects that lived less than the clock tells it is what they had in all. */

@@ -78,6 +78,10 @@ static void read_mib(struct pgk_cursor *c, const struct schema *s, struct pgk_mi
         m->v[s->ids[i]] = f->bytes == 4 ? pgk_cur_u32(c, f->name) : pgk_cur_u64(c, f->name);
     }
     m->v[PGK_MIB_AccessHistogram] = 0;
+    pgk_mib_take_signs(m);
+    /* Of bytes without objects nobody counted these: massif does not. */
+    if (m->v[PGK_MIB_TotalSize] && !m->v[PGK_MIB_AllocCount])
+        m->known &= ~(UINT64_C(1) << PGK_MIB_AllocCount);
 }
 
 /* The model frame of 17 packed bytes. */
@@ -448,10 +452,12 @@ static int read_section(struct reader *r, uint64_t off, struct pgk_indexed_info 
                                                    : read_v2(r, &c, pgk_cur_off(&c));
     info->has_heap = true;
     info->memprof_version = v->version;
-    info->full_schema = r->schema.count > 4;
-    for (size_t i = 0; i < r->schema.count; i++)
-        if (pgk_mib_fields[r->schema.ids[i]].tag > info->schema_tag_max)
-            info->schema_tag_max = pgk_mib_fields[r->schema.ids[i]].tag;
+    for (size_t i = 0; i < r->schema.count; i++) {
+        const enum pgk_mib_id id = r->schema.ids[i];
+        info->full_schema |= !pgk_mib_is_compilers(id) && id != PGK_MIB_MinLifetime;
+        if (pgk_mib_fields[id].tag > info->schema_tag_max)
+            info->schema_tag_max = pgk_mib_fields[id].tag;
+    }
     return status;
 }
 

@@ -84,6 +84,13 @@ static void look_ahead(const struct writer *w, size_t context)
             w->blocks + pgk_radix_rank(&w->radix, c[context + NEAR].stack) * w->block_size, 1);
 }
 
+static uint64_t file_value(const struct writer *w, const struct pgk_heap_context *c,
+                           enum pgk_mib_id id)
+{
+    const uint64_t sign = pgk_mib_unknown_sign(id, c->known);
+    return sign ? sign : pgk_context_file_value(w->h, c, id);
+}
+
 /* A context is written once for each function of its inline chain, so it is packed once. */
 static void pack_blocks(struct writer *w, size_t first, size_t end)
 {
@@ -97,7 +104,7 @@ static void pack_blocks(struct writer *w, size_t first, size_t end)
         w->owned[rank] = c->owned_by_chain;
         at += pack_stack_name(w, rank, at);
         for (size_t k = 0; k < w->n_fields; k++) {
-            uint64_t v = pgk_context_file_value(w->h, c, w->schema[k]);
+            uint64_t v = file_value(w, c, w->schema[k]);
             memcpy(at, &v, pgk_mib_fields[w->schema[k]].bytes);
             at += pgk_mib_fields[w->schema[k]].bytes;
         }
@@ -382,13 +389,25 @@ static int write_v3_rest(struct writer *w, struct pgk_err *err)
     return pgk_data_access_write(w->h, w->out, err);
 }
 
+static uint64_t known_by_all(const struct pgk_heap *h)
+{
+    uint64_t known = UINT64_MAX;
+    for (size_t i = 0; i < h->contexts.n; i++)
+        known &= h->contexts.v[i].known;
+    return known;
+}
+
 /* V0 and V1 are always written with all fields that LLVM 16 knows, as it refuses a file with
  * others. Of later ones, what nobody knows of any context is better not there than 0. */
 static void choose_schema(struct writer *w, bool full)
 {
+    const uint64_t known = known_by_all(w->h);
     bool no_accesses = pgk_heap_lacks_accesses(w->h);
     for (uint8_t id = 0; id < PGK_MIB_FIELDS; id++) {
-        if (!pgk_memprof_holds(&w->v, id, full && !(no_accesses && pgk_mib_is_of_accesses(id))))
+        bool wanted = full && !(no_accesses && pgk_mib_is_of_accesses(id));
+        /* Without lifetimes, which compilers ask for, their sign. */
+        wanted |= id == PGK_MIB_MinLifetime && pgk_mib_unknown_sign(id, known);
+        if (!pgk_memprof_holds(&w->v, id, wanted))
             continue;
         w->schema[w->n_fields++] = id;
         w->mib_size += pgk_mib_fields[id].bytes;
