@@ -23,9 +23,10 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
-/* Fields of a MIB, named as in LLVM's files; their units are in pgk_mib_info. Those from PeakSize to
- * UnreachableCount are pgokit's alone, and LLVM's files do not hold them. Values stay: new fields,
- * LLVM's or pgokit's, are added before PGK_MIB_FIELDS, so they are not the tags of LLVM's files. */
+/* Fields of a MIB, named as in LLVM's files; their units are in pgk_mib_info. Those from PeakSize
+ * to UnreachableCount are pgokit's alone, and LLVM's files do not hold them. Values stay: new
+ * fields, LLVM's or pgokit's, are added before PGK_MIB_FIELDS, so they are not the tags of LLVM's
+ * files. */
 enum pgk_mib_id {
     PGK_MIB_AllocCount, /* objects: objects allocated */
     PGK_MIB_TotalAccessCount, /* accesses: loads and stores of all objects */
