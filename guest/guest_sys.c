@@ -104,6 +104,11 @@ long pgg_sys_open(const char *path, int flags, u32 mode)
     return CALL(openat, AT_FDCWD, path, flags, mode);
 }
 
+long pgg_sys_open_at(int dir, const char *path, int flags)
+{
+    return CALL(openat, dir, path, flags);
+}
+
 int pgg_sys_close(int fd)
 {
     return (int)CALL(close, fd);

@@ -50,6 +50,7 @@ int pgg_sys_in_core(const void *start, size_t bytes, unsigned char *pages);
 
 /* ---- files: paths that are not absolute begin at the current directory ---- */
 long pgg_sys_open(const char *path, int flags, u32 mode); /* descriptor; O_... */
+long pgg_sys_open_at(int dir, const char *path, int flags); /* of a descriptor, or AT_FDCWD */
 int pgg_sys_close(int fd);
 long pgg_sys_read(int fd, void *to, size_t n);          /* bytes; 0: the end */
 long pgg_sys_write(int fd, const void *from, size_t n); /* bytes, perhaps not all */

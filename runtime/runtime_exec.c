@@ -4,6 +4,7 @@
 
 #include "guest_bytes.h"
 #include "guest_env.h"
+#include "guest_exec.h"
 #include "guest_memory.h"
 #include "guest_sys.h"
 
@@ -23,6 +24,13 @@ PGRT_EXPORT int fexecve(int fd, char *const argv[], char *const envp[]);
 
 extern char **__environ;
 
+/* Comes back only with an error. */
+static long replace(int dir, const char *path, char *const argv[], char *const envp[], int flags)
+{
+    struct pgg_exec_buffer b;
+    return pgg_sys_exec(dir, path, argv, pgg_exec_environment(&b, dir, path, envp), flags);
+}
+
 static int failed(long err)
 {
     pgrt_exec_failed();
@@ -33,13 +41,13 @@ static int failed(long err)
 int execve(const char *path, char *const argv[], char *const envp[])
 {
     pgrt_exec_begins();
-    return failed(pgg_sys_exec(AT_FDCWD, path, argv, envp, 0));
+    return failed(replace(AT_FDCWD, path, argv, envp, 0));
 }
 
 int fexecve(int fd, char *const argv[], char *const envp[])
 {
     pgrt_exec_begins();
-    return failed(pgg_sys_exec(fd, "", argv, envp, AT_EMPTY_PATH));
+    return failed(replace(fd, "", argv, envp, AT_EMPTY_PATH));
 }
 
 int execv(const char *path, char *const argv[])
@@ -58,7 +66,7 @@ static size_t count(char *const argv[])
 /* A file that the kernel does not know is a script of the shell. */
 static long run_or_script(const char *path, char *const argv[], char *const envp[])
 {
-    long err = pgg_sys_exec(AT_FDCWD, path, argv, envp, 0);
+    long err = replace(AT_FDCWD, path, argv, envp, 0);
     if (err != -ENOEXEC)
         return err;
     size_t n = count(argv), bytes = (n + 3) * sizeof *argv;
@@ -69,7 +77,7 @@ static long run_or_script(const char *path, char *const argv[], char *const envp
     with_shell[1] = path;
     for (size_t i = 1; i < n; i++)
         with_shell[i + 1] = argv[i];
-    err = pgg_sys_exec(AT_FDCWD, "/bin/sh", (char *const *)with_shell, envp, 0);
+    err = replace(AT_FDCWD, "/bin/sh", (char *const *)with_shell, envp, 0);
     pgg_unmap(with_shell, bytes);
     return err;
 }

@@ -56,13 +56,17 @@ static void set_plan(const char *plan)
     free(path);
 }
 
-/* Into a program that is linked statically nothing is preloaded. */
+/* Into a program that is linked statically, or to another C library, nothing is preloaded. */
 static void check(const char *program)
 {
     struct pgk_program found = {.struct_size = sizeof found};
     struct pgk_err err;
-    if (strchr(program, '/') && !pgk_program_inspect(&found, program, &err) &&
-        found.kind == PGK_PROGRAM_STATIC)
+    if (!strchr(program, '/') || pgk_program_inspect(&found, program, &err))
+        return;
+    if (*found.other_linker)
+        refuse(EXIT_NOT_EXECUTABLE, program,
+               "its C library is not glibc, so nothing can be preloaded");
+    if (found.kind == PGK_PROGRAM_STATIC)
         refuse(EXIT_NOT_EXECUTABLE, program,
                "it is statically linked, so nothing can be preloaded. Link it with "
                "libpgokit_alloc.a");

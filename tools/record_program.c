@@ -171,6 +171,10 @@ void record_check_can_preload(const struct record_program *p, const char *if_sta
         record_refuse(EXIT_NOT_EXECUTABLE, p->profiled,
                       "it is statically linked, so nothing can be preloaded. Instead, %s",
                       if_static);
+    if (*p->found.other_linker)
+        record_refuse(EXIT_NOT_EXECUTABLE, p->profiled,
+                      "its C library is not glibc, as its dynamic linker is %s, so nothing can be "
+                      "preloaded. Record a build of it for glibc", p->found.other_linker);
     if (rights)
         record_refuse(EXIT_NOT_EXECUTABLE, p->profiled,
                       "%s, so nothing can be preloaded. Run it as that user%s%s", rights,

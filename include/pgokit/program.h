@@ -35,6 +35,9 @@ struct pgk_program {
     enum pgk_heap_runtime heap_runtime; /* which runtime is in it */
     bool histogram_known; /* the next field was found; stripped programs do not tell */
     bool histogram;       /* built to count accesses by place in the object */
+    /* The dynamic linker that starts it, if it is not glibc's, for whose programs the libraries are
+     * that are preloaded; else "". */
+    char other_linker[256];
 };
 
 /* Looks into the program at `path`: an x86-64 executable or a script. `program` is untouched on

@@ -116,6 +116,20 @@ static int check_ident(const struct pgk_filemap *map, const char *path, struct p
 #define OWN_NAME    "x86-64 (62)"
 #endif
 
+/* glibc's is ld-linux-x86-64.so.2 or ld-linux-aarch64.so.1, musl's ld-musl-x86_64.so.1. */
+static void find_linker(struct pgk_program *program, const struct pgk_elf *elf)
+{
+    size_t size;
+    const char *path = (const char *)pgk_elf_section(elf, ".interp", &size);
+    if (!path)
+        return;
+    const size_t n = strnlen(path, size);
+    const char *slash = memrchr(path, '/', n), *name = slash ? slash + 1 : path;
+    if (n - (size_t)(name - path) < 8 || memcmp(name, "ld-linux", 8) != 0)
+        memcpy(program->other_linker, path,
+               n < sizeof program->other_linker ? n : sizeof program->other_linker - 1);
+}
+
 static int inspect_elf(struct pgk_program *program, const char *path, struct pgk_err *err)
 {
     struct pgk_elf *elf;
@@ -130,6 +144,7 @@ static int inspect_elf(struct pgk_program *program, const char *path, struct pgk
     if (!status) {
         program->kind = has_section(elf, ".interp") ? PGK_PROGRAM_DYNAMIC : PGK_PROGRAM_STATIC;
         program->heap_runtime = runtime_of(elf);
+        find_linker(program, elf);
         status = find_histogram(program, elf, err);
     }
     pgk_elf_close(&elf);

@@ -336,6 +336,29 @@ def static_program(folder):
             "pgokit config")
 
 
+def musl_program(folder):
+    write(folder, "plain.c", "int main(void) { return 0; }\n")
+    run([tool("musl-gcc"), "plain.c", "-o", "musl"], folder)
+    refused(folder, ["./musl"], 126, "not glibc", "ld-musl")
+    for verb in (["record", "branches"], ["run"]):
+        told = run([PGOKIT, *verb, "--", "./musl"], folder, status=126).stderr
+        require("not glibc" in told and told.count("\n") == 1, told)
+
+
+def musl_children(folder):
+    """What a recorded shell starts runs as without the profiler; its own kind is recorded."""
+    write(folder, "plain.c", "#include <stdio.h>\n#include <stdlib.h>\nint main(int n, char **v)\n"
+          "{\n    const char *preload = getenv(\"LD_PRELOAD\");\n"
+          "    printf(\"%s\\n\", preload ? preload : \"nothing\");\n"
+          "    return n > 1 ? atoi(v[1]) : 3;\n}\n")
+    run([tool("musl-gcc"), "plain.c", "-o", "musl"], folder)
+    os.chmod(write(folder, "script", f"#!{folder}/musl 5\n"), 0o755)
+    result = record(folder, "sh", "-c", "./musl; echo $?; ./script; echo $?; sh -c 'exit 4'; "
+                    "echo $?; LD_PRELOAD=$LD_PRELOAD:/no/libother.so ./musl; echo $?")
+    require(result.stdout == "nothing\n3\nnothing\n5\n4\n/no/libother.so\n3\n",
+            result.stdout)
+
+
 def program_of_32_bits(folder):
     image = bytearray(64)
     image[:20] = b"\x7fELF\x01\x01\x01" + bytes(9) + b"\x02\0\x03\0"
@@ -437,6 +460,8 @@ def main():
     cases.run("script", script)
     cases.run("programs that cannot be recorded", unrecordable)
     cases.run("static program without the runtime", static_program)
+    cases.run("children of musl end with 127", musl_children)
+    cases.run("program of musl: refused by a sentence alone", musl_program)
     cases.run("program of 32 bits", program_of_32_bits)
     cases.run("setuid program", setuid_program)
     cases.run("wrong usage", wrong_usage)
