@@ -6,6 +6,7 @@
 #include "guest_frames.h"
 #include "guest_memory.h"
 #include "guest_modules.h"
+#include "guest_sys.h"
 #include "runtime_options.h"
 #include "runtime_thread.h"
 
@@ -115,19 +116,52 @@ static PGG_COLD u32 context_new(struct pgrt_thread *t, const void *frame,
     return intern(t, found->hash, pcs, found->n);
 }
 
+PGG_INLINE struct pgrt_cached *cached(struct pgrt_depot *d, u64 hash)
+{
+    return d->cache ? &d->cache[hash >> d->cache_shift] : &d->few[hash >> PGRT_CACHE_SHIFT];
+}
+
+/* Eight times as large, twice: what many contexts need is far more than what few ones may touch. */
+static PGG_COLD void grow_cache(struct pgrt_depot *d)
+{
+    enum { STEP = 3, LEAST_SHIFT = PGRT_CACHE_SHIFT - 2 * STEP };
+    const u32 shift = d->cache ? d->cache_shift : PGRT_CACHE_SHIFT;
+    struct pgrt_cached *before = d->cache ? d->cache : d->few;
+    d->cache_misses = 0;
+    if (shift == LEAST_SHIFT || pgg_confined)
+        return;
+    struct pgrt_cached *larger = pgg_map(sizeof *larger << (64 - shift + STEP));
+    if (!larger)
+        return;
+    for (u64 i = 0; i < UINT64_C(1) << (64 - shift); i++)
+        if (before[i].context)
+            larger[before[i].hash >> (shift - STEP)] = before[i];
+    if (d->cache)
+        pgg_unmap(d->cache, sizeof *before << (64 - shift));
+    d->cache = larger;
+    d->cache_shift = shift - STEP;
+}
+
+static void remember(struct pgrt_depot *d, u64 hash, u32 id)
+{
+    const u32 shift = d->cache ? d->cache_shift : PGRT_CACHE_SHIFT;
+    if (PGG_UNLIKELY(++d->cache_misses > UINT64_C(2) << (64 - shift)))
+        grow_cache(d);
+    *cached(d, hash) = (struct pgrt_cached){hash, id};
+}
+
 static __attribute__((noinline)) u32 context_walk(struct pgrt_thread *t, const void *frame)
 {
     u64 pcs[PGRT_DEPTH_MAX];
     struct pgg_stack_found found = pgg_walk(&t->walker, frame, pcs);
-    struct pgrt_cached *c = &t->depot.cache[(found.hash >> 40) % PGRT_CACHE];
+    const struct pgrt_cached *c = cached(&t->depot, found.hash);
     u32 id = c->context;
     if (PGG_UNLIKELY(c->hash != found.hash || !id)) {
         pgg_walk_pcs(&t->walker, &found, pcs);
         id = lookup(found.hash, pcs, found.n);
         if (!id)
             id = context_new(t, frame, &found, pcs);
-        c = &t->depot.cache[(found.hash >> 40) % PGRT_CACHE];
-        *c = (struct pgrt_cached){found.hash, id};
+        remember(&t->depot, found.hash, id);
     }
     pgg_walk_remember(found.reads, id);
     return id;

@@ -8,7 +8,7 @@
 
 enum {
     PGRT_CONTEXTS_MAX = 1 << 22,
-    PGRT_CACHE = 2048, /* entries of a thread's cache of repeated stacks */
+    PGRT_CACHE_SHIFT = 55, /* of a hash: what is left is the entry of the smallest cache */
 };
 struct pgrt_context {
     u64 hash;
@@ -18,10 +18,12 @@ struct pgrt_context {
 /* Of a thread. */
 struct pgrt_depot {
     char *bump, *bump_end; /* memory for new stacks */
+    /* Stacks that the thread had, by their hash. It grows with how many there are. */
     struct pgrt_cached {
         u64 hash;
         u32 context;
-    } cache[PGRT_CACHE];
+    } *cache, few[1 << (64 - PGRT_CACHE_SHIFT)]; /* the first one; then cache is NULL */
+    u32 cache_shift, cache_misses;
 };
 struct pgrt_thread;
 /* Context of the stack whose innermost frame is the caller of the function with this frame
