@@ -15,7 +15,8 @@ static const char help[] =
     "Runs PROGRAM and counts in it where control branches and what runs between branches, in\n"
     "short windows at random times. It needs no hardware, no rights and no other build: the\n"
     "recorder is preloaded into PROGRAM and its children, on x86-64. Writes the counts of\n"
-    "PROGRAM for pgokit gen, and says on standard error how it went.\n\n"
+    "PROGRAM for pgokit gen, and says on standard error how it went. If PROGRAM has less\n"
+    "than a tenth of the branches, the counts are of the library or child with the most.\n\n"
     "  -o, --output FILE    the counts; default " DEFAULT_NAME "\n"
     "  -b, --binary FILE    count this library or program instead of PROGRAM\n"
     "  -F, --frequency HZ   windows for each second of a thread's processor time (100);\n"
@@ -165,8 +166,6 @@ static int write_counts(struct record *r, const struct record_files *files, stru
     struct pgk_gen *gen = NULL;
     const struct pgk_gen_opts opts = {.struct_size = sizeof opts, .threads = r->common.threads,
                                       .no_scale = r->no_scale};
-    if (!r->common.binaries.n)
-        cli_list_add(&r->common.binaries, r->p.profiled);
     int status = cli_open_binaries(&r->common, &binaries, err);
     if (!status)
         status = pgk_gen_new(&gen, binaries, &opts, err);
@@ -184,6 +183,11 @@ static int finish(struct record *r, const struct record_files *files,
                   const struct record_ended *ended)
 {
     struct pgk_err err = {0};
+    char *chosen = r->common.binaries.n || !files->n
+                       ? NULL
+                       : record_branches_choose(files, r->p.profiled, r->common.quiet);
+    if (chosen)
+        cli_list_add(&r->common.binaries, chosen);
     const int status = files->n ? write_counts(r, files, &err) : 0;
     const struct record_branches_done done = {
         .files = files,
@@ -201,7 +205,10 @@ static int finish(struct record *r, const struct record_files *files,
         unlink(files->v[i].path);
     if (status)
         cli_fail(&err);
-    return status && !ended->exit_code ? EXIT_RECORD_FAILED : ended->exit_code;
+    free(chosen);
+    /* That nothing of the file ran is no failure, of the program or of ours. */
+    return status && status != PGK_E_EMPTY && !ended->exit_code ? EXIT_RECORD_FAILED
+                                                                : ended->exit_code;
 }
 
 static int run(int argc, char **argv)

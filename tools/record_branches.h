@@ -16,4 +16,8 @@ struct record_branches_done {
 };
 void record_branches_tell(const struct record_branches_done *done);
 
+/* The file to count: `program`, or the one with the most branches where the program has hardly
+ * any, which is said then. To be freed. */
+char *record_branches_choose(const struct record_files *files, const char *program, bool quiet);
+
 #endif

@@ -351,6 +351,30 @@ def static_program(folder):
     require("statically linked" in told.stderr, told.stderr)
 
 
+def all_code_is_in_a_library_or_a_child(folder):
+    """The status is the program's, and the file with the most branches is counted and named."""
+    program = build(folder, "one_hot_loop.c")
+    told = record(folder, "sh", "-c", f"{program}; exit 0", options=FAST)
+    require(f"the counts are of {program}, which has most" in told.stderr and
+            f"-b {program}" in told.stderr, told.stderr)
+    require("main" in functions_of(folder, "branches.counts", binary=program), "main")
+    with open(os.path.join(folder, "loop.c"), "w", encoding="utf-8") as source:
+        source.write("unsigned long loop(unsigned long n) { unsigned long s = 1;"
+                     " while (n--) s = s * 31 + n; return s; }\n")
+    with open(os.path.join(folder, "calls.c"), "w", encoding="utf-8") as source:
+        source.write("unsigned long loop(unsigned long);\n"
+                     "int main(void) { return loop(600000000) == 7; }\n")
+    library, program = (os.path.join(folder, name) for name in ("libloop.so", "calls"))
+    run([tool("gcc"), "-O2", "-g", "-shared", "-fPIC", "loop.c", "-o", library], folder)
+    run([tool("gcc"), "-O2", "-g", "calls.c", library, "-o", program], folder)
+    told = record(folder, program, options=FAST)
+    require(f"the counts are of {library}, which has most" in told.stderr, told.stderr)
+    require("loop" in functions_of(folder, "branches.counts", binary=library), "loop")
+    told = record(folder, program, options=[*FAST, "-b", program, "-o", "none"])
+    require("none of use" in told.stderr and "counts are of" not in told.stderr, told.stderr)
+    require(not os.path.exists(os.path.join(folder, "none")), "counts of nothing")
+
+
 def status_is_the_programs(folder):
     record(folder, "sh", "-c", "exit 42", status=42)
     record(folder, "sh", "-c", "kill -SEGV $$", status=139)
@@ -822,6 +846,7 @@ def main():
     cases.run("a killed program leaves its counts", killed)
     cases.run("a program that is too short", too_short)
     cases.run("static program", static_program)
+    cases.run("all code is in a library or a child", all_code_is_in_a_library_or_a_child)
     cases.run("exit status of the program", status_is_the_programs)
     folder = os.path.dirname(LIBRARY)
     cases.run("on and off by calls", exported_calls, f"-L{folder}", "-lpgokit_branches",
