@@ -3,6 +3,7 @@
 
 #include "hash.h"
 #include "index.h"
+#include "mem.h"
 #include "sample_names.h"
 #include "search.h"
 
@@ -47,6 +48,11 @@ struct ordered {
 };
 
 typedef PGK_VEC(struct ordered) ordered_vec;
+
+typedef struct {
+    PGK_VEC(uint64_t) addrs;
+    PGK_VEC(size_t) first;
+} folded_vec;
 
 static int compare_ordered(const void *a, const void *b)
 {
@@ -176,6 +182,43 @@ static void sort_ordered(ordered_vec *all)
         qsort(all->v, all->n, sizeof *all->v, compare_ordered);
 }
 
+/* Where several functions begin at one address, because a linker folded them into one: addresses.
+ * `first` of each is the position of the first function. */
+static bool list_folded(const ordered_vec *all, folded_vec *folded)
+{
+    for (size_t i = 1; i < all->n; i++) {
+        const bool again = all->v[i].code.low == all->v[i - 1].code.low;
+        if (again && (i < 2 || all->v[i - 2].code.low != all->v[i].code.low) &&
+            (!pgk_vec_push(&folded->addrs, all->v[i].code.low) ||
+             !pgk_vec_push(&folded->first, i - 1)))
+            return false;
+    }
+    return true;
+}
+
+/* The name that is entered is the one that lines of the code are of. */
+static int name_folded(struct pgk_functions *f, struct pgk_symboliser *sym, unsigned threads,
+                       ordered_vec *all, struct pgk_err *err)
+{
+    folded_vec folded = {0};
+    struct pgk_sym_chain *chains = NULL;
+    int status = list_folded(all, &folded) ? 0 : pgk_fail_nomem(err);
+    const size_t n = folded.addrs.n;
+    if (!status && n && !(chains = pgk_mem_alloc(n, sizeof *chains)))
+        status = pgk_fail_nomem(err);
+    if (!status && n)
+        status = pgk_symbolise_copies(sym, folded.addrs.v, n, threads, &f->arena, chains, err);
+    for (size_t i = 0; i < n && !status; i++) {
+        const struct pgk_sym_chain *c = &chains[i];
+        if (c->count && c->frames[c->count - 1].function)
+            all->v[folded.first.v[i]].code.function = c->frames[c->count - 1].function;
+    }
+    pgk_mem_free(chains);
+    pgk_vec_free(&folded.addrs);
+    pgk_vec_free(&folded.first);
+    return status;
+}
+
 int pgk_functions_open(struct pgk_functions *f, struct pgk_symboliser *sym,
                        const struct pgk_elf *elf, bool symbols, const uint64_t *addrs, size_t n,
                        unsigned threads, struct pgk_err *err)
@@ -184,6 +227,8 @@ int pgk_functions_open(struct pgk_functions *f, struct pgk_symboliser *sym,
     *f = (struct pgk_functions){0};
     int status = sym ? add_debug(f, sym, addrs, n, threads, &all, err) : 0;
     sort_ordered(&all);
+    if (!status && sym)
+        status = name_folded(f, sym, threads, &all, err);
     if (!status && symbols) {
         if (pgk_elf_entries(elf, add_symbol, &(struct symbols){f, &all, all.n}))
             status = pgk_fail_nomem(err);

@@ -132,6 +132,24 @@ def one_hot_loop_is_recorded_long_enough(folder):
     return [f"{seen} samples a line, together {density}"]
 
 
+def a_function_that_gold_folded_is_entered(folder):
+    """Its entries, calls of it and its lines have one name, with contexts and without."""
+    tool("ld.gold")
+    program = build(folder, "folded_functions.c", "-fno-ipa-icf", "-ffunction-sections", "-fuse-ld=gold",
+                    "-Wl,--icf=all")
+    addresses = re.findall(r"^(\w+) T (?:first|second)$", run([tool("nm"), program], folder).stdout,
+                           re.M)
+    require(len(addresses) == 2 and len(set(addresses)) == 1, f"not folded: {addresses}")
+    for more, mode in (((), ()), (("--callchain",), ("--mode", "cs-autofdo", "--contexts"))):
+        record(folder, program, options=["--real-time", "-F", "2000", "-n", "4000", *more])
+        text = run([PGOKIT, "gen", "branches.counts", "-b", program, "-o", "-", "--to", "text",
+                    *mode], folder).stdout
+        heads = re.findall(r"^\[?(?:main:\S+ @ )?(first|second)\]?:(\d+):(\d+)$", text, re.M)
+        names = {name for name, _, _ in heads}
+        require(len(names) == 1 and sum(int(entries) for _, _, entries in heads) > 0 and
+                set(re.findall(r" (first|second):\d", text)) <= names, text)
+
+
 def too_few_samples_are_said_to_be(folder):
     """Of a recording at a low rate, also together with one that is told in other counts."""
     program = build(folder, "one_hot_loop.c")
@@ -831,6 +849,7 @@ def main():
     cases.run("counts of a program", counts)
     cases.run("counts as windows saw them", counts_as_windows_saw_them)
     cases.run("one hot loop is recorded long enough", one_hot_loop_is_recorded_long_enough)
+    cases.run("a function that gold folded is entered", a_function_that_gold_folded_is_entered)
     cases.run("too few samples are said to be", too_few_samples_are_said_to_be)
     cases.run("only the counts stay", only_counts_stay)
     cases.run("llvm-profgen reads the counts", llvm_reads)
