@@ -12,7 +12,6 @@
 
 _Static_assert(PGK_MIB_FIELDS <= 64, "what is known of a context has a bit for each field");
 #define ALL_FIELDS (UINT64_MAX >> (64 - PGK_MIB_FIELDS))
-#define STORED_FIELDS (ALL_FIELDS & ~(UINT64_C(1) << UPPER_HALF))
 
 void pgk_context_get(const struct pgk_heap *h, const struct pgk_heap_context *c, struct pgk_mib *m)
 {
@@ -59,7 +58,13 @@ static bool set_histogram(struct pgk_heap *h, struct pgk_heap_context *c, const 
     return true;
 }
 
-static bool set_wide(struct pgk_heap *h, struct pgk_heap_context *c, const uint64_t *v)
+/* What is not known has no value. */
+static inline uint64_t known_value(const struct pgk_mib *m, size_t id)
+{
+    return m->v[id] & -(m->known >> id & 1);
+}
+
+static bool set_wide(struct pgk_heap *h, struct pgk_heap_context *c, const struct pgk_mib *m)
 {
     if (!c->is_wide) {
         if (!pgk_vec_push(&h->wide, (struct pgk_context_wide){0}))
@@ -67,22 +72,15 @@ static bool set_wide(struct pgk_heap *h, struct pgk_heap_context *c, const uint6
         c->is_wide = true;
         c->v[0] = (uint32_t)h->wide.n - 1;
     }
-    memcpy(h->wide.v[c->v[0]].v, v, sizeof h->wide.v->v);
+    uint64_t *v = h->wide.v[c->v[0]].v;
+    for (size_t id = 0; id < PGK_MIB_FIELDS; id++)
+        v[id] = known_value(m, id);
+    c->known = m->known & ALL_FIELDS;
     return true;
 }
 
-/* The values as they are stored: what is not known has none. */
-static const struct pgk_mib *stored(const struct pgk_mib *m, struct pgk_mib *room)
-{
-    if ((m->known & STORED_FIELDS) == STORED_FIELDS)
-        return m;
-    *room = *m;
-    for (size_t id = 0; id < PGK_MIB_FIELDS; id++)
-        if (!(m->known >> id & 1))
-            room->v[id] = 0;
-    return room;
-}
-
+/* Values that are not known count for the width, too: a large one, which is rare, costs a place in
+ * the other table, and all others are copied at once. */
 static inline bool set_values(struct pgk_heap_context *c, const struct pgk_mib *m)
 {
     uint64_t all = 0;
@@ -92,21 +90,16 @@ static inline bool set_values(struct pgk_heap_context *c, const struct pgk_mib *
         return false;
     for (size_t id = 0; id < PGK_MIB_FIELDS; id++)
         c->v[id] = (uint32_t)m->v[id];
-    c->v[UPPER_HALF] = (uint32_t)(m->v[LONG_FIELD] >> 32);
     c->known = m->known & ALL_FIELDS;
+    for (uint64_t unknown = ~c->known & ALL_FIELDS; unknown; unknown &= unknown - 1)
+        c->v[__builtin_ctzll(unknown)] = 0;
+    c->v[UPPER_HALF] = (uint32_t)(known_value(m, LONG_FIELD) >> 32);
     return true;
 }
 
 bool pgk_context_set(struct pgk_heap *h, struct pgk_heap_context *c, const struct pgk_mib *m)
 {
-    struct pgk_mib room;
-    m = stored(m, &room);
-    if (!set_values(c, m)) {
-        if (!set_wide(h, c, m->v))
-            return false;
-        c->known = m->known & ALL_FIELDS;
-    }
-    return set_histogram(h, c, m);
+    return (set_values(c, m) || set_wide(h, c, m)) && set_histogram(h, c, m);
 }
 
 bool pgk_context_add(struct pgk_heap *h, struct pgk_heap_context *c, const struct pgk_mib *m)
@@ -134,8 +127,7 @@ bool pgk_context_begin(struct pgk_heap *h, struct pgk_heap_context *c, uint32_t 
 
 bool pgk_context_set_narrow(struct pgk_heap_context *c, const struct pgk_mib *m)
 {
-    struct pgk_mib room;
-    return !m->hist_count && set_values(c, stored(m, &room));
+    return !m->hist_count && set_values(c, m);
 }
 
 bool pgk_context_add_narrow(struct pgk_heap_context *c, const struct pgk_mib *m)

@@ -263,33 +263,31 @@ const char *pgk_mib_label_rule(enum pgk_mib_label label)
     return labels[label].rule;
 }
 
+#define BIT(id) (UINT64_C(1) << (id))
+static const uint64_t of_accesses =
+    BIT(PGK_MIB_TotalAccessCount) |
+    BIT(PGK_MIB_MinAccessCount) |
+    BIT(PGK_MIB_MaxAccessCount) |
+    BIT(PGK_MIB_TotalAccessDensity) |
+    BIT(PGK_MIB_MinAccessDensity) |
+    BIT(PGK_MIB_MaxAccessDensity) |
+    BIT(PGK_MIB_TotalLifetimeAccessDensity) |
+    BIT(PGK_MIB_MinLifetimeAccessDensity) |
+    BIT(PGK_MIB_MaxLifetimeAccessDensity) |
+    BIT(PGK_MIB_TouchedSize) |
+    BIT(PGK_MIB_UntouchedSize) |
+    BIT(PGK_MIB_MinTouched) |
+    BIT(PGK_MIB_MaxTouched);
+#undef BIT
+
 bool pgk_mib_is_of_accesses(enum pgk_mib_id id)
 {
-    switch (id) {
-    case PGK_MIB_TotalAccessCount:
-    case PGK_MIB_MinAccessCount:
-    case PGK_MIB_MaxAccessCount:
-    case PGK_MIB_TotalAccessDensity:
-    case PGK_MIB_MinAccessDensity:
-    case PGK_MIB_MaxAccessDensity:
-    case PGK_MIB_TotalLifetimeAccessDensity:
-    case PGK_MIB_MinLifetimeAccessDensity:
-    case PGK_MIB_MaxLifetimeAccessDensity:
-    case PGK_MIB_TouchedSize:
-    case PGK_MIB_UntouchedSize:
-    case PGK_MIB_MinTouched:
-    case PGK_MIB_MaxTouched:
-        return true;
-    default:
-        return false;
-    }
+    return of_accesses >> id & 1;
 }
 
 void pgk_mib_forget_accesses(struct pgk_mib *m)
 {
-    for (enum pgk_mib_id id = 0; id < PGK_MIB_FIELDS; id++)
-        if (pgk_mib_is_of_accesses(id))
-            m->known &= ~(UINT64_C(1) << id);
+    m->known &= ~of_accesses;
     m->hist_count = 0;
 }
 

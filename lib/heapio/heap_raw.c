@@ -379,8 +379,8 @@ static int read_mibs(struct reader *r, uint64_t off)
     if (!pgk_vec_reserve(&r->entries, count) ||
         !pgk_index_reserve(&r->by_id, (uint32_t)(r->entries.n + count)))
         return pgk_fail_nomem(r->err);
+    struct pgk_mib mib; /* where more than its place is of use */
     for (uint64_t i = 0; i < count; i++) {
-        struct pgk_mib mib = {.known = 0};
         uint64_t at = pgk_cur_off(c), id = pgk_cur_u64(c, "stack id");
         const uint8_t *p = pgk_cur_take(c, layout->size, "MIB");
         if (p && (element_size || r->begun))
@@ -669,6 +669,8 @@ static int read_lives(struct reader *r)
     if (!t->lives_off)
         return 0;
     uint32_t guess = 0;
+    if (!pgk_raw_times_reserve(&r->times, r->entries.n))
+        return pgk_fail_nomem(r->err);
     pgk_cur_seek(r->c, r->c->src.base_off + t->lives_off, "lives_off");
     for (uint64_t i = 0; i < t->lives; i++) {
         const struct pgk_raw_life life = pgk_raw_life_read(r->c, r->dump_notes.flags);
@@ -740,8 +742,10 @@ static int add_context_range(struct reader *r, const struct pgk_source *src, siz
     for (size_t i = first; i < end; i++) {
         struct entry *e = &r->entries.v[i];
         look_ahead(r, i);
-        struct pgk_mib one = {.known = 0}, *m = e->merged ? e->merged : &one;
-        if (!e->merged && e->version)
+        struct pgk_mib one, *m = e->merged ? e->merged : &one;
+        if (!e->version)
+            one = (struct pgk_mib){.known = 0};
+        else if (!e->merged)
             PGK_TRY(read_block(r, e->version, e->off, &one));
         if (i < r->alive.n)
             r->objects_alive += pgk_alive_add(&r->alive.v[i], r->last_ms, m);

@@ -103,6 +103,12 @@ static void add_touched(struct pgk_raw_touched *to, const struct pgk_raw_touched
     to->untouched = pgk_add_saturated(to->untouched, more->untouched);
 }
 
+bool pgk_raw_times_reserve(struct pgk_raw_times_sum *sum, size_t entries)
+{
+    const size_t n = sum->contexts.n;
+    return pgk_vec_reserve(&sum->contexts, entries > n ? entries - n : 0);
+}
+
 /* NULL when out of memory. */
 static struct pgk_raw_context_times *times_of(struct pgk_raw_times_sum *sum, size_t entry)
 {

@@ -43,6 +43,8 @@ void pgk_raw_times_free(struct pgk_raw_times_sum *sum);
 PGK_MUST_USE int pgk_raw_times_add(struct pgk_raw_times_sum *sum, struct pgk_cursor *c,
                                    uint32_t dump, const struct pgk_raw_notes *notes,
                                    const struct pgk_raw_times *times, struct pgk_err *err);
+/* Makes room for the times of so many entries at once; false when out of memory. */
+PGK_MUST_USE bool pgk_raw_times_reserve(struct pgk_raw_times_sum *sum, size_t entries);
 /* What the reader's entry is in a sheet, or in finished dump number `dump`; false when out of
  * memory. */
 PGK_MUST_USE bool pgk_raw_times_add_begun(struct pgk_raw_times_sum *sum, size_t entry,
