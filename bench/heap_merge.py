@@ -11,8 +11,9 @@ import subprocess
 import peer_tools
 
 # Our cost as a part of the peer's, at most.
-REQUIRED = {1: {"cpu": 1 / 4, "peak": 1 / 2}, 10: {"cpu": 1 / 10, "peak": 1 / 2},
-            100: {"cpu": 1 / 10, "peak": 1 / 2}}
+ONE = {"cpu": 1 / 4, "peak": 1 / 2}
+MANY = {"cpu": 1 / 10, "peak": 1 / 2}
+LARGE = {"cpu": 1 / 10, "peak": 1 / 4}
 
 
 def contexts(path):
@@ -43,20 +44,22 @@ def cases(bench):
     # The one with the median number of contexts above the 5,000 that count as real.
     large = sorted((p for p in ten if contexts(p) >= 5000), key=contexts)
     one = large[len(large) // 2]
-    sets = [[one], ten] + ([profile_list(bench.data, "hundred.txt")] if bench.full else [])
+    sets = [(ONE, [one]), (MANY, ten), (LARGE, profile_list(bench.data, "large.txt"))]
+    if bench.full:
+        sets.append((MANY, profile_list(bench.data, "hundred.txt")))
     for label, peer in peer_tools.releases("llvm-profdata"):
         yield from merges(bench, sets, binary, label, peer)
 
 
 def merges(bench, sets, binary, label, peer):
-    to, labels, one = "llvm" + label.rpartition("-")[2], (label, "pgokit"), sets[0][0]
-    for raws in sets:
+    to, labels, one = "llvm" + label.rpartition("-")[2], (label, "pgokit"), sets[0][1][0]
+    for required, raws in sets:
         count = sum(map(contexts, raws))
         yield (f"merge {len(raws)} profile{'s' * (len(raws) > 1)}, {count} contexts",
                [peer, "merge", *raws, f"--profiled-binary={binary}", "-o", bench.out("peer")],
                [bench.pgokit, "merge", *raws, "-b", binary, "-o", bench.out("ours"), "--to",
                 to, "--no-cache"],
-               REQUIRED[len(raws)], labels)
+               required, labels)
     yield (f"show 1 profile, {contexts(one)} contexts",
            [peer, "show", "--memory", one, f"--profiled-binary={binary}"],
            [bench.pgokit, "show", one, "-b", binary, "--no-cache"], {}, labels)
