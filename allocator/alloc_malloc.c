@@ -32,7 +32,6 @@ PGAL_EXPORT int posix_memalign(void **out, size_t align, size_t n);
 PGAL_EXPORT void *valloc(size_t n);
 PGAL_EXPORT void *pvalloc(size_t n);
 PGAL_EXPORT size_t malloc_usable_size(void *p);
-PGAL_EXPORT int malloc_trim(size_t pad);
 PGAL_EXPORT char *strdup(const char *s);
 PGAL_EXPORT char *__strdup(const char *s);
 PGAL_EXPORT char *strndup(const char *s, size_t n);
@@ -59,7 +58,7 @@ static LAST_STEP void *planned_malloc(size_t n)
 
 void *malloc(size_t n)
 {
-    return PGG_LIKELY(!pgal_planned()) ? pgal_je_malloc(n) : planned_malloc(n);
+    return PGG_LIKELY(!pgal_planned()) ? pgal_alloc_anywhere(n) : planned_malloc(n);
 }
 
 static LAST_STEP void *planned_calloc(size_t n, size_t size)
@@ -69,7 +68,7 @@ static LAST_STEP void *planned_calloc(size_t n, size_t size)
 
 void *calloc(size_t n, size_t size)
 {
-    return PGG_LIKELY(!pgal_planned()) ? pgal_je_calloc(n, size) : planned_calloc(n, size);
+    return PGG_LIKELY(!pgal_planned()) ? pgal_calloc_anywhere(n, size) : planned_calloc(n, size);
 }
 
 static LAST_STEP void *planned_realloc(void *p, size_t n)
@@ -160,14 +159,6 @@ void *pvalloc(size_t n)
 size_t malloc_usable_size(void *p)
 {
     return p ? pgal_je_sallocx(p, 0) : 0;
-}
-
-/* True if something may have been given back, which jemalloc does not tell. */
-int malloc_trim(size_t pad)
-{
-    (void)pad;
-    pgal_groups_purge();
-    return 1;
 }
 
 PGG_INLINE void *copy(const void *from, size_t bytes, size_t end, u32 group)

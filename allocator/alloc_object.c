@@ -5,7 +5,9 @@
 
 #include "alloc_thread.h"
 #include "guest_bytes.h"
+#include "guest_sys.h"
 
+#include <errno.h>
 #include <string.h>
 
 /* Most free objects of a size that a thread keeps for a group. */
@@ -101,21 +103,79 @@ PGG_COLD void pgal_object_free_slow(u32 group, void *p)
     bin->objects[bin->n++] = p;
 }
 
-/* An object stays where it is as long as its size class does; one that has to move anyway goes to
- * the group of the stack that asks. */
-void *pgal_object_move(void *p, u32 group, size_t n)
+void pgal_free_grouped(u32 group, void *p)
 {
-    if (p && !n) {
+    pgal_mark_free(p, "free()");
+    pgal_object_free(group, p);
+}
+
+/* ---- of group 0 ---- */
+
+/* The system would not give so much: jemalloc asks it for addresses only, without a promise of
+ * memory, and the program ends later, when it uses them. */
+static bool is_refused(size_t n)
+{
+    enum { ASKED = 128 << 20 };
+    if (PGG_LIKELY(n < ASKED))
+        return false;
+    const bool refused = n > PTRDIFF_MAX || !pgg_sys_has_memory(pgg_whole_pages(n));
+    if (refused)
+        errno = ENOMEM;
+    return refused;
+}
+
+void *pgal_alloc_large(size_t n)
+{
+    void *p = is_refused(n) ? NULL : pgal_je_malloc(n);
+    return n <= PGAL_SMALL_MOST ? pgal_unmark(p) : p;
+}
+
+void *pgal_alloc_aligned(size_t n, size_t align)
+{
+    void *p = is_refused(n) ? NULL : pgal_je_mallocx(n ? n : 1, __builtin_ctzl(align));
+    return n <= PGAL_SMALL_MOST ? pgal_unmark(p) : p;
+}
+
+void *pgal_calloc_large(size_t n, size_t size)
+{
+    size_t bytes;
+    if (!__builtin_mul_overflow(n, size, &bytes) && is_refused(bytes))
+        return NULL;
+    return pgal_je_calloc(n, size);
+}
+
+static void *realloc_large(void *p, size_t n)
+{
+    return is_refused(n) ? NULL : pgal_je_realloc(p, n);
+}
+
+/* ---- of all ---- */
+
+/* Also what is moved within group 0 is copied here, so that the old object is marked. */
+void *pgal_realloc(void *p, size_t n, u32 group)
+{
+    const u32 to_group = n <= PGAL_LARGEST ? group : 0;
+    const u64 word = p && pgal_map ? pgal_page_word(p) : 0;
+    if (!p)
+        return pgal_alloc_in(to_group, n, 0);
+    if (pgal_map && (!pgal_is_slab(word) || !pgal_begins(word, p) ||
+                     *(u64 *)p == pgal_mark_of(p)))
+        pgal_check_slow(p, "realloc()");
+    /* Where nothing is known of the page, nothing is marked, neither here nor there. */
+    const bool marked = pgal_is_slab(word) || (word && n <= PGAL_SMALL_MOST);
+    if (!marked && !to_group && !pgal_group_of_object(p))
+        return realloc_large(p, n);
+    if (!n) {
         pgal_free(p);
         return NULL;
     }
-    const size_t old = p ? pgal_je_sallocx(p, 0) : 0;
-    if (p && pgal_je_nallocx(n < 16 ? 16 : n, 0) == old)
+    const size_t old = pgal_is_slab(word) ? pgal_classes[word >> 48].bytes : pgal_je_sallocx(p, 0);
+    if (pgal_je_nallocx(n < 16 && pgal_group_of_object(p) ? 16 : n, 0) == old)
         return p;
-    void *to = pgal_alloc_in(group, n, 0);
-    if (!to || !p)
-        return to;
-    memcpy(to, p, old < n ? old : n);
-    pgal_free(p);
+    void *to = pgal_alloc_in(to_group, n, 0);
+    if (to) {
+        memcpy(to, p, old < n ? old : n);
+        pgal_free(p);
+    }
     return to;
 }

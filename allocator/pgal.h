@@ -2,9 +2,11 @@
  * one another. docs/man/libpgokit_alloc.md says what it does.
  *
  *   alloc_malloc.c, alloc_new.c, alloc_token.c    what programs call
+ *   alloc_stats.c                                 what they ask about memory
  *   alloc_object.c                                an object of a group
  *   alloc_plan.c, alloc_lookup.h                  the group of a call stack
  *   alloc_group.c                                 a group's arenas and address range
+ *   alloc_check.c                                 frees of what is no object
  *   alloc_thread.c                                what a thread keeps for itself
  *
  * Names begin with pgal_. The rules of docs/design/runtime.md hold here, too. */
@@ -36,6 +38,7 @@ void *pgal_je_realloc(void *p, size_t n);
 void pgal_je_free(void *p);
 void *pgal_je_mallocx(size_t n, int flags);
 void pgal_je_dallocx(void *p, int flags);
+void pgal_je_sdallocx(void *p, size_t n, int flags);
 size_t pgal_je_sallocx(const void *p, int flags);
 size_t pgal_je_nallocx(size_t n, int flags);
 int pgal_je_mallctl(const char *name, void *old, size_t *old_size, void *to, size_t to_size);

@@ -36,6 +36,12 @@ long pgg_sys_pages(size_t bytes)
     return CALL(mmap, 0, bytes, USABLE, PRIVATE, -1);
 }
 
+bool pgg_sys_has_memory(size_t bytes)
+{
+    const long at = CALL(mmap, 0, bytes, USABLE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+    return at >= 0 && CALL(munmap, at, bytes) == 0;
+}
+
 long pgg_sys_pages_at(uintptr_t at, size_t bytes)
 {
     return CALL(mmap, at, bytes, USABLE, PRIVATE | MAP_FIXED_NOREPLACE, -1);

@@ -26,6 +26,8 @@ extern bool pgg_confined;
 /* ---- memory: addresses and sizes are multiples of PGG_PAGE ---- */
 /* New zeroed pages of this process, wherever there is room: their address. */
 long pgg_sys_pages(size_t bytes);
+/* Whether so much memory could be had that the system stands for, as far as it tells. */
+bool pgg_sys_has_memory(size_t bytes);
 /* The same at a place where nothing is; -EEXIST where something is. */
 long pgg_sys_pages_at(uintptr_t at, size_t bytes);
 /* Room that cannot be accessed. `at` is NULL, or a range of ours that loses what is in it. */

@@ -233,6 +233,33 @@ def plan_of_other_user(folder):
                 f"a plan of {owner}, run by {runs_as}: {result.stderr}")
 
 
+def ends_as_glibc(folder):
+    """Where glibc ends a program, and some more; with objects of groups, too."""
+    program = build(folder, "heap_errors", ["-w"])
+    plain = run([program, "twice", "40"], folder, status=None)
+    require(plain.returncode == -signal.SIGABRT, f"glibc: {plain.returncode}")
+    errors = [("twice", n) for n in ("0", "1", "40", "1000", "5000", "14336", "300000", "9000000")]
+    errors += [("inside", n, off) for n, off in (("40", "16"), ("40", "1"), ("100", "16"),
+                                                 ("5000", "4096"), ("300000", "64"),
+                                                 ("300000", "4096"))]
+    errors += [("later",), ("stack",), ("wild",), ("moved",)]
+    for more in ({}, {"PGOKIT_ALLOC_HASH": "15"}):
+        env = {"LD_PRELOAD": SHARED, **more}
+        for error in errors:
+            told = run([program, *error], folder, status=-signal.SIGABRT, env=env)
+            require(not told.stdout and told.stderr.count("\n") == 1 and
+                    told.stderr.startswith("pgokit_alloc: "), f"{error}: {told.stderr}")
+        told = run([program, "untouched"], folder, env=env)
+        require(told.stdout == "survived\n" and not told.stderr, told.stderr)
+
+
+def says_what_is_there(folder):
+    program = build(folder, "heap_errors", ["-w"])
+    told = run([program, "honest"], folder, env={"LD_PRELOAD": SHARED})
+    require("<malloc version=" in told.stdout and "bytes of objects in" in told.stderr,
+            told.stdout + told.stderr)
+
+
 def tells_stale(folder):
     program = build(folder)
     plan = plan_of(folder, program)
@@ -318,6 +345,9 @@ def main():
     cases.run("linked statically", links_statically)
     cases.run("hints of compilers reach groups", hints)
     cases.run("a damaged plan is refused with one line", refuses)
+    cases.run("what is freed twice, or from its middle, ends the program", ends_as_glibc)
+    cases.run("malloc fails where there is no memory, and mallinfo tells what there is",
+              says_what_is_there)
     cases.run("a pipe as plan: the program starts, with one line", never_waits)
     cases.run("a plan of another user is refused", plan_of_other_user)
     cases.run("a plan for another build is refused with one line", tells_stale)

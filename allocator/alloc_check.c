@@ -1,0 +1,92 @@
+/* Frees of what is no object: the rare part. */
+#include "alloc_check.h"
+
+#include "guest_sys.h"
+
+#include <stdlib.h>
+
+/* jemalloc's map of pages, and how large it is, in digits: runtime/combine notes it, 0 where there
+ * is none. */
+extern const char je_arena_emap_global[] __attribute__((weak));
+extern const char _binary_map_bytes_start[];
+
+const u64 *const *pgal_map;
+struct pgal_class pgal_classes[PGAL_CLASSES];
+u64 pgal_mark;
+
+enum { STATE_SHIFT = 2, STATES = 7 }; /* state 0: it is in use */
+
+/* The tree's first level is the end of the map, behind a pointer and a lock. */
+static const u64 *const *root(void)
+{
+    const u64 level = sizeof(void *) << PGAL_ROOT_BITS;
+    u64 bytes = 0;
+    for (const char *digit = _binary_map_bytes_start; *digit >= '0' && *digit <= '9'; digit++)
+        bytes = bytes * 10 + (u64)(*digit - '0');
+    return bytes > level && bytes - level <= PGG_PAGE / 8
+               ? (const u64 *const *)(const void *)(je_arena_emap_global + (bytes - level))
+               : NULL;
+}
+
+static u32 fill_classes(void)
+{
+    u32 n = 0;
+    for (size_t bytes = 0; bytes < PGAL_SMALL_MOST && n < PGAL_CLASSES; n++) {
+        bytes = pgal_je_nallocx(bytes + 1, 0);
+        pgal_classes[n] = (struct pgal_class){bytes, UINT64_MAX / bytes + 1};
+    }
+    return n;
+}
+
+/* The map has an object of this size as it is. */
+static bool knows(size_t bytes, u64 class, bool slab)
+{
+    char *p = pgal_je_malloc(bytes);
+    const u64 word = p ? pgal_page_word(p) : 0;
+    bool right = word >> 48 == class && pgal_is_slab(word) == slab && pgal_extent_of(word);
+    if (right && slab)
+        right = pgal_begins(word, p) && !pgal_begins(word, p + 1) &&
+                (uintptr_t)p - pgal_extent_of(word)->begin < 64 * PGAL_SMALL_MOST;
+    else if (right)
+        right = pgal_extent_of(word)->begin == (uintptr_t)p &&
+                !(word >> STATE_SHIFT & STATES);
+    pgal_je_free(p);
+    return right;
+}
+
+void pgal_check_init(void)
+{
+    struct timespec now = {0};
+    const u64 *const *map = root();
+    if (!map)
+        return;
+    const u32 classes = fill_classes();
+    pgg_sys_clock(CLOCK_MONOTONIC, &now);
+    pgal_mark = ((u64)now.tv_nsec ^ (u64)now.tv_sec << 32 ^ (uintptr_t)&now) *
+                UINT64_C(0x9e3779b97f4a7c15);
+    pgal_map = map;
+    if (!knows(8, 0, true) || !knows(PGAL_SMALL_MOST, classes - 1, true) ||
+        !knows(PGAL_SMALL_MOST + 1, classes, false))
+        pgal_map = NULL;
+}
+
+/* As glibc ends, in its words. */
+void pgal_check_failed(const char *function, const char *what)
+{
+    pgal_say(function, what);
+    abort();
+}
+
+void pgal_check_slow(const void *p, const char *function)
+{
+    const u64 word = p ? pgal_page_word(p) : 0;
+    const struct pgal_extent *extent = pgal_extent_of(word);
+    if (!p)
+        return;
+    if (pgal_is_slab(word) && pgal_begins(word, p))
+        pgal_check_failed(function, "double free detected");
+    if (!pgal_is_slab(word) && extent && word >> STATE_SHIFT & STATES)
+        pgal_check_failed(function, "double free or corruption");
+    if (pgal_is_slab(word) || !extent || extent->begin != (uintptr_t)p)
+        pgal_check_failed(function, "invalid pointer");
+}

@@ -1,0 +1,97 @@
+/* Frees of what is no object: twice the same, or an address inside of one. jemalloc's own map of
+ * pages tells where objects begin; a mark in the first word of a small one tells that it is free.
+ * Where the map is not as it is known here, nothing is checked. */
+#ifndef PGAL_CHECK_H
+#define PGAL_CHECK_H
+
+#include "guest_processor.h"
+#include "pgal.h"
+
+#pragma GCC visibility push(hidden)
+
+/* Of jemalloc 5.3: a tree of two levels over addresses of 48 bits. A word of a leaf is of a page:
+ * the class of its size above 48 bits, below the page's extent, and in its low bits whether it is
+ * a slab of small objects, and its state. */
+enum {
+    PGAL_PAGE_BITS = __builtin_ctz(PGG_PAGE_MOST),
+    PGAL_ROOT_BITS = (48 - PGAL_PAGE_BITS) / 2,
+    PGAL_LEAF_BITS = 48 - PGAL_PAGE_BITS - PGAL_ROOT_BITS,
+    PGAL_SMALL_MOST = PGG_PAGE_MOST / 2 * 7, /* larger ones have extents of their own */
+    PGAL_CLASSES = 256,
+};
+struct pgal_extent {
+    u64 bits;
+    uintptr_t begin;
+};
+extern const u64 *const *pgal_map; /* NULL: nothing is checked */
+extern struct pgal_class {
+    u64 bytes, inverse; /* of small objects: 2^64 by bytes, rounded up */
+} pgal_classes[PGAL_CLASSES];
+extern u64 pgal_mark;
+
+void pgal_check_init(void);
+/* Says what is wrong and ends the process, if this is no object that jemalloc gave out. */
+void pgal_check_slow(const void *p, const char *function);
+PGG_COLD void pgal_check_failed(const char *function, const char *what);
+
+/* 0: nothing is known of the page. */
+PGG_INLINE u64 pgal_page_word(const void *p)
+{
+    const uintptr_t page = (uintptr_t)p >> PGAL_PAGE_BITS;
+    const u64 *leaf = pgal_map[page >> PGAL_LEAF_BITS & (((uintptr_t)1 << PGAL_ROOT_BITS) - 1)];
+    return PGG_UNLIKELY(!leaf)
+               ? 0
+               : __atomic_load_n(&leaf[page & (((uintptr_t)1 << PGAL_LEAF_BITS) - 1)],
+                                 __ATOMIC_RELAXED);
+}
+
+PGG_INLINE const struct pgal_extent *pgal_extent_of(u64 word)
+{
+    return (const struct pgal_extent *)((i64)(word << 16) >> 16 & ~(i64)127);
+}
+
+PGG_INLINE bool pgal_is_slab(u64 word)
+{
+    return word & 1;
+}
+
+/* An object begins there. */
+PGG_INLINE bool pgal_begins(u64 word, const void *p)
+{
+    /* A multiple of the size (Lemire, Kaser, Kurz: Faster remainder by direct computation). */
+    const u64 inverse = pgal_classes[word >> 48].inverse;
+    return ((uintptr_t)p - pgal_extent_of(word)->begin) * inverse < inverse;
+}
+
+/* What the first word of a free object is. */
+PGG_INLINE u64 pgal_mark_of(const void *p)
+{
+    return pgal_mark ^ (uintptr_t)p;
+}
+
+/* The size of a small object that is given back, whose first word is marked. 0: it is none, or
+ * nothing is checked; where it is wrong, the process has ended. */
+PGG_INLINE u64 pgal_mark_free(void *p, const char *function)
+{
+    if (PGG_UNLIKELY(!pgal_map))
+        return 0;
+    const u64 word = pgal_page_word(p);
+    if (PGG_LIKELY(pgal_is_slab(word) && pgal_begins(word, p) &&
+                   *(u64 *)p != pgal_mark_of(p))) {
+        *(u64 *)p = pgal_mark_of(p);
+        return pgal_classes[word >> 48].bytes;
+    }
+    pgal_check_slow(p, function);
+    return 0;
+}
+
+/* An object that is given out. */
+PGG_INLINE void *pgal_unmark(void *p)
+{
+    if (PGG_LIKELY(p))
+        *(u64 *)p = 0;
+    return p;
+}
+
+#pragma GCC visibility pop
+#endif
