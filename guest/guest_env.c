@@ -2,46 +2,34 @@
 #include "guest_env.h"
 
 #include "guest_bytes.h"
-#include "guest_sys.h"
 
-#include <fcntl.h>
 #include <sys/auxv.h>
 
 extern char **__environ __attribute__((weak));
+extern void *__libc_stack_end __attribute__((weak));
 
-/* Value of an environment variable. Before the C library has its environment, that of the
- * kernel, which is kept in a buffer. */
+/* Before the C library has its environment, it is where the kernel put it: on the stack of the
+ * first thread, behind the arguments and their number. */
+static char **environment(void)
+{
+    if (&__environ && __environ)
+        return __environ;
+    if (!&__libc_stack_end || !__libc_stack_end)
+        return NULL;
+    const long *n = __libc_stack_end;
+    char **arguments = (char **)(n + 1);
+    return *n < 0 || arguments[*n] ? NULL : arguments + *n + 1;
+}
+
 const char *pgg_getenv(const char *name)
 {
-    static char early[32768];
-    size_t n = pgg_strlen(name);
-    if (&__environ && __environ) {
-        for (char **e = __environ; *e; e++) {
-            size_t i = 0;
-            while (i < n && (*e)[i] == name[i])
-                i++;
-            if (i == n && (*e)[n] == '=')
-                return *e + n + 1;
-        }
-        return NULL;
-    }
-    if (!early[0]) {
-        const int fd = (int)pgg_sys_open("/proc/self/environ", O_RDONLY, 0);
-        if (fd < 0)
-            return NULL;
-        size_t used = 0;
-        long got;
-        while (used < sizeof early - 2 &&
-               (got = pgg_sys_read(fd, early + used, sizeof early - 2 - used)) > 0)
-            used += (size_t)got;
-        pgg_sys_close(fd);
-    }
-    for (const char *e = early; *e; e += pgg_strlen(e) + 1) {
+    const size_t n = pgg_strlen(name);
+    for (char **e = environment(); e && *e; e++) {
         size_t i = 0;
-        while (i < n && e[i] == name[i])
+        while (i < n && (*e)[i] == name[i])
             i++;
-        if (i == n && e[n] == '=')
-            return e + n + 1;
+        if (i == n && (*e)[n] == '=')
+            return *e + n + 1;
     }
     return NULL;
 }

@@ -69,6 +69,24 @@ def children_keep_their_memory(folder):
     check_sound(*raw_profile.files(folder))
 
 
+def without_proc(folder):
+    """Options count without /proc: preloaded, linked, static, started by the linker."""
+    hide = ["unshare", "-rm", "sh", "-c", "mount -t tmpfs none /proc && exec \"$@\"", "sh"]
+    if subprocess.run([*hide, "true"], check=False, capture_output=True).returncode:
+        raise Skip("missing rights to hide /proc")
+    source = os.path.join(HERE, "programs", "grown.c")
+    linker = "/lib64/ld-linux-x86-64.so.2"
+    for name, flags in {"plain": [], "linked": [ARCHIVE, "-pthread"],
+                        "static": [ARCHIVE, "-pthread", "-static"]}.items():
+        run([tool("gcc"), "-O1", "-w", source, *flags, "-o", name], folder)
+    for name, argv in {"plain": ["./plain"], "linked": ["./linked"], "static": ["./static"],
+                       "started": [linker, "./plain"]}.items():
+        env = {"LD_PRELOAD": SHARED} if "./plain" in argv else {}
+        given = [f"{key}={value}" for key, value in env.items()]
+        run([*hide, "env", f"PGOKIT_HEAP=out={name}.raw", *given, *argv, "grow"], folder)
+        require(os.path.exists(os.path.join(folder, f"{name}.raw")), f"{name}: no profile")
+
+
 def heap_errors(folder):
     """What the C library stops is stopped, with a line and a profile; its own memory is not."""
     program = os.path.join(folder, "errors")
@@ -679,6 +697,7 @@ def main():
     cases.run("fork: each process counts its own", forking)
     cases.run("fork: twenty deep, each process counts its own", descending)
     cases.run("fork: children keep their memory", children_keep_their_memory)
+    cases.run("PGOKIT_HEAP without /proc", without_proc)
     cases.run("heap errors go on under the profiler", heap_errors)
     cases.run("realloc copies large buffers each time", growing)
     cases.run("writing beyond small objects", overrunning)
