@@ -1,6 +1,8 @@
 /* What a thread's last walk found of each frame: the parts of it that few walks need. */
 #include "guest_trail.h"
 
+#include "guest_bytes.h"
+
 u64 pgg_trail_hash_pcs(const u64 *pcs, u32 n)
 {
     u64 sum = 0;
@@ -47,13 +49,8 @@ static PGG_COLD u32 move(struct pgg_trail *t, u32 at)
 {
     const u32 n = t->end - at < PGG_TRAIL / 2 ? t->end - at : PGG_TRAIL / 2,
               to = t->fresh_n + (PGG_TRAIL - t->fresh_n - n) / 2;
-    struct pgg_frame *frames = t->frames;
-    if (to < at)
-        for (u32 i = 0; i <= n; i++)
-            frames[to + i] = frames[at + i];
-    else
-        for (u32 i = n + 1; i--;)
-            frames[to + i] = frames[at + i];
+    pgg_move_fast(&t->frames[to], &t->frames[at], n * sizeof *t->frames);
+    pgg_move_fast(&t->sums[to], &t->sums[at], (n + 1) * sizeof *t->sums);
     t->first = to;
     t->end = to + n;
     return to;
@@ -68,10 +65,9 @@ struct pgg_frame *pgg_trail_append(struct pgg_trail *t, u32 *at, u64 pc)
         if (t->end == PGG_TRAIL)
             return NULL;
     }
-    struct pgg_frame *f = &t->frames[t->end++];
-    f->pc = pc;
-    f[1].sum = (f->sum - pgg_trail_mix(pc)) * PGG_TRAIL_INVERSE;
-    return f;
+    const u64 sum = t->sums[t->end];
+    t->sums[t->end + 1] = (sum - pgg_trail_mix(pc)) * PGG_TRAIL_INVERSE;
+    return &t->frames[t->end++];
 }
 
 u32 pgg_trail_put(struct pgg_trail *t, u32 at, u32 n)
@@ -81,11 +77,11 @@ u32 pgg_trail_put(struct pgg_trail *t, u32 at, u32 n)
             return 0;
         at = move(t, at);
     }
-    struct pgg_frame *to = &t->frames[at];
-    for (u32 i = t->fresh_n; i--;) {
-        const u64 outside = to->sum;
-        *--to = t->fresh[i];
-        to->sum = outside * PGG_TRAIL_BASE + pgg_trail_mix(to->pc);
+    u64 sum = t->sums[at];
+    for (u32 i = t->fresh_n, to = at; i--;) {
+        sum = sum * PGG_TRAIL_BASE + pgg_trail_mix(t->fresh[i].pc);
+        t->sums[--to] = sum;
+        t->frames[to] = t->fresh[i];
     }
     t->first = at - t->fresh_n;
     return t->fresh_n + n;
@@ -94,6 +90,6 @@ u32 pgg_trail_put(struct pgg_trail *t, u32 at, u32 n)
 u32 pgg_trail_put_alone(struct pgg_trail *t)
 {
     t->first = t->end = PGG_TRAIL_ALONE;
-    t->frames[t->end].sum = 0;
+    t->sums[t->end] = 0;
     return pgg_trail_put(t, t->end, 0);
 }

@@ -13,12 +13,11 @@ enum { PGG_READ_RETURN = 1, PGG_READ_BP = 2, PGG_READ_CFA = 4 };
 struct pgg_frame {
     u64 pc;              /* of code in it */
     uintptr_t sp, bp_at; /* as the frame sees it; where its frame pointer is kept */
-    u64 sum;             /* of its pc and those outside, see pgg_trail_hash */
-    uintptr_t return_at, cfa_at;
-    u64 return_word, bp_word, cfa_word; /* what was there, and at bp_at */
-    bool sp_is_low;      /* of struct place */
+    u64 return_word, bp_word, cfa_word; /* what was at return_at, bp_at and cfa_at */
+    u32 return_off, cfa_off;            /* return_at and cfa_at, from sp on */
+    bool sp_is_low;                     /* of struct place */
     uint8_t read;
-};
+} __attribute__((aligned(64))); /* a line of the cache */
 enum {
     PGG_TRAIL = 256,                  /* frames */
     PGG_TRAIL_FRESH = PGG_TRAIL / 2,  /* that one walk may put in front of the others */
@@ -30,7 +29,9 @@ struct pgg_trail {
     u32 power_n;                       /* PGG_TRAIL_BASE^power_n is the one needed last */
     u64 power;
     u32 first, end, fresh_n;           /* [first, end) are frames, innermost first */
-    struct pgg_frame frames[PGG_TRAIL + 1]; /* of the last one, only the sum is used */
+    /* Of a frame's pc and those outside of it, see pgg_trail_hash; the last is of none. */
+    u64 sums[PGG_TRAIL + 1];
+    struct pgg_frame frames[PGG_TRAIL];
     struct pgg_frame fresh[PGG_TRAIL_FRESH]; /* of a walk that goes on, not in `frames` so far */
 };
 
@@ -89,11 +90,11 @@ PGG_INLINE u32 pgg_trail_same(const struct pgg_trail *t, u32 at, u32 last)
 {
     for (; at < last; at++) {
         const struct pgg_frame *f = &t->frames[at];
-        u64 other = *(const u64 *)f->return_at ^ f->return_word;
+        u64 other = *(const u64 *)(f->sp + f->return_off) ^ f->return_word;
         if (f->read & PGG_READ_BP)
             other |= *(const u64 *)f->bp_at ^ f->bp_word;
         if (PGG_UNLIKELY(f->read & PGG_READ_CFA))
-            other |= *(const u64 *)f->cfa_at ^ f->cfa_word;
+            other |= *(const u64 *)(f->sp + f->cfa_off) ^ f->cfa_word;
         if (other)
             break;
     }
@@ -103,12 +104,12 @@ PGG_INLINE u32 pgg_trail_same(const struct pgg_trail *t, u32 at, u32 last)
 /* Of the first n frames. */
 PGG_INLINE u64 pgg_trail_hash(struct pgg_trail *t, u32 n)
 {
-    const struct pgg_frame *f = &t->frames[t->first];
+    const u64 *sums = &t->sums[t->first];
     if (PGG_UNLIKELY(t->power_n != n)) {
         t->power_n = n;
         t->power = pgg_trail_power(n);
     }
-    return pgg_trail_finish(f->sum - t->power * f[n].sum, n);
+    return pgg_trail_finish(sums[0] - t->power * sums[n], n);
 }
 
 /* For a frame that the trail does not have; NULL: there are too many. */

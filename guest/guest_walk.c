@@ -124,7 +124,7 @@ PGG_INLINE uintptr_t return_word(struct pgg_frame *f, uintptr_t at)
 {
     const uintptr_t word = *(const uintptr_t *)at;
     if (f) {
-        f->return_at = at;
+        f->return_off = (u32)(at - f->sp);
         f->return_word = word;
         f->read |= PGG_READ_RETURN;
     }
@@ -135,7 +135,7 @@ PGG_INLINE uintptr_t cfa_word(struct pgg_frame *f, uintptr_t at)
 {
     const uintptr_t word = *(const uintptr_t *)at;
     if (f) {
-        f->cfa_at = at;
+        f->cfa_off = (u32)(at - f->sp);
         f->cfa_word = word;
         f->read |= PGG_READ_CFA;
     }
@@ -251,6 +251,12 @@ PGG_INLINE struct place first_place(const struct pgg_walker *t, uintptr_t here)
 PGG_INLINE bool on_own_stack(const struct pgg_walker *t, uintptr_t here)
 {
     return pgg_frame_pair(here) - t->stack_lo < t->stack_hi - t->stack_lo;
+}
+
+/* A trail has offsets of 32 bits. */
+PGG_INLINE bool has_short_stack(const struct pgg_walker *t)
+{
+    return t->stack_hi - t->stack_lo <= UINT32_MAX;
 }
 
 PGG_INLINE bool is_code(u64 pc)
@@ -424,9 +430,9 @@ static void remember_words(struct pgg_walked *w, const struct pgg_trail *trail, 
         if (f->read & PGG_READ_BP)
             remember_word(w, f->bp_at, f->bp_word);
         if (f->read & PGG_READ_CFA)
-            remember_word(w, f->cfa_at, f->cfa_word);
+            remember_word(w, f->sp + f->cfa_off, f->cfa_word);
         if (f->read & PGG_READ_RETURN)
-            remember_word(w, f->return_at, f->return_word);
+            remember_word(w, f->sp + f->return_off, f->return_word);
     }
 }
 
@@ -437,7 +443,9 @@ struct pgg_stack_found pgg_walk(struct pgg_walker *t, const void *frame, u64 *pc
     const bool remember = worth_it(t),
                tables = pgg_modules_ready && !pgg_walk_options.frame_pointers;
     struct pgg_stack_found found = {
-        .n = on_own_stack(t, here) ? walk_trail(t, here, depth, tables) : 0};
+        .n = on_own_stack(t, here) && has_short_stack(t)
+                 ? walk_trail(t, here, depth, tables)
+                 : 0};
     struct pgg_walked *w = places(t, here) + (t->walks++ & 1);
     if (PGG_UNLIKELY(!found.n)) {
         found.n = walk(t, here, pcs, depth, tables);
