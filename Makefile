@@ -9,6 +9,7 @@
 #   make soak-use  C++ programs that clang builds by profiles of their own test suites
 #   make soak-plugins  test suites of programs built with the plugins that count accesses
 #   make soak-heap  150 programs of Debian under the heap profiler; installs many of them
+#   make soak-default  the same under the heap profiler, the allocator and the branch recorder
 #   make soak-aarch64  the heap profiler for AArch64 in an emulator: 1000 random programs, 1000 kills
 #   make bench      compare with LLVM's tools; installs what it needs
 #   make install    PREFIX=/usr/local, DESTDIR for packagers
@@ -30,7 +31,7 @@ FUZZ_ARGS ?=
 MAKEFLAGS += --no-print-directory
 
 .PHONY: build demo fleet-demo test soak-recorder soak-allocator soak-use soak-plugins soak-heap \
-    soak-aarch64 bench install
+    soak-default soak-aarch64 bench install
 .PHONY: dist packages fuzz clean
 
 build: $(BUILD)/build.ninja
@@ -70,6 +71,11 @@ soak-heap:
 	scripts/deps test
 	$(MAKE) build
 	scripts/soak-heap $(BUILD) --install
+
+soak-default:
+	scripts/deps test
+	$(MAKE) build
+	scripts/soak-heap $(BUILD) --install --under heap,allocator,branches
 
 soak-aarch64:
 	scripts/deps test

@@ -50,7 +50,8 @@ int pgg_file_write(struct pgg_file *f, u64 off, const void *from, u64 bytes); /*
 int pgg_file_punch(struct pgg_file *f, u64 from, u64 to); /* zeros that take no blocks */
 int pgg_file_shorten(struct pgg_file *f, u64 bytes); /* to so many bytes; none: it is removed */
 /* All of a file that the environment names, in pages of its own. It must be a regular one of at
- * most so many bytes that root or the user owns, and is not waited for. NULL: *why says what it is. */
+ * most so many bytes that root or the user owns, and is not waited for. NULL: *why says what it
+ * is. */
 void *pgg_file_read(const char *path, u64 most, size_t *bytes, const char **why);
 /* A descriptor of a regular file to write to; what else is there under the name, a pipe or a link,
  * is neither waited for nor written to. flags: O_RDWR or O_WRONLY, and how it is made. */

@@ -5,10 +5,15 @@ usage: preload_programs.py PGOKIT           those that every machine for tests h
        preload_programs.py PGOKIT --all     all that are installed here
        preload_programs.py PGOKIT NAME...   these
 
+Programs run as they are configured: no switch here hides their modules or their files of settings.
+With UNDER=allocator or UNDER=branches in the environment they run under `pgokit run` or `pgokit
+record branches` instead.
+
 Prints TAP, with the exit status and the number of profiles of each.
 """
 
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -112,7 +117,7 @@ cpp in.c
 strip -o out in.o
 ar rcD out.a in.o
 addr2line -e in.o -f 0
-gdb -q -nx -batch -ex 'disassemble main' in.o
+gdb -q -batch -ex 'disassemble main' in.o
 strace -o trace echo hello
 cmake -E sha256sum text
 ninja --version
@@ -127,7 +132,7 @@ nginx -V
 redis-server --version
 redis-cli --version
 postgres --version
-vim -u NONE -es -N -c '%s/word/W/g' -c 'w! out' -c 'qa!' text
+vim -es -c '%s/word/W/g' -c 'w! out' -c 'qa!' text
 nano --version
 less -E text
 man@ --version
@@ -139,12 +144,12 @@ node -e 'const m = new Map(); for (let i = 0; i < 1e5; i++) m.set("k" + i % 9, i
 java -version
 lua5.4 -e 't = {} for i = 1, 1e5 do t[i] = tostring(i) end print(#table.concat(t))'
 ruby -e 'h = Hash.new(0); 50000.times { |i| h["k#{i % 97}"] += i }; puts h.size, h["k5"]'
-php -n -r '$a = []; for ($i = 0; $i < 50000; $i++) $a["k" . $i % 97][] = $i; echo count($a), "\n";'
+php -r '$a = []; for ($i = 0; $i < 50000; $i++) $a["k" . $i % 97][] = $i; echo count($a), "\n";'
 tclsh in.tcl
 guile --no-auto-compile -c '(display (apply + (map (lambda (x) (* x x)) (iota 5000))))'
 expect -c 'spawn -noecho echo hi; expect hi; puts done'
-zsh -f -c 'typeset -A m; for i in {1..2000}; do m[$((i % 50))]+=x$i; done; echo ${#m[7]}'
-fish --no-config -c 'for i in (seq 200); set -a l x$i; end; count $l'
+zsh -c 'typeset -A m; for i in {1..2000}; do m[$((i % 50))]+=x$i; done; echo ${#m[7]}'
+fish -c 'for i in (seq 200); set -a l x$i; end; count $l'
 ksh93 -c 'typeset -A m; for ((i = 0; i < 2000; i++)); do m[$((i % 50))]+=x$i; done; echo ${#m[7]}'
 gnuplot -e 'set term dumb; plot sin(x)'
 dot -Tsvg in.dot
@@ -172,12 +177,12 @@ hunspell -v
 column -t text
 ts@perl -h
 mksh -c 'typeset -i i=0; while ((i < 3000)); do s="$s$i"; ((i += 1)); done; print ${#s}'
-emacs -Q --batch --eval '(princ (length (mapcar (function 1+) (number-sequence 1 50000))))'
-octave-cli --norc --eval 'disp(sum(sort(mod((1:5000) .^ 2, 97)))); disp(inv(magic(4) + eye(4)))'
-Rscript@R --vanilla -e 'x <- sapply(1:3000, function(i) sum(1:i)); print(summary(x))'
+emacs --batch --eval '(princ (length (mapcar (function 1+) (number-sequence 1 50000))))'
+octave-cli --eval 'disp(sum(sort(mod((1:5000) .^ 2, 97)))); disp(inv(magic(4) + eye(4)))'
+Rscript@R -e 'x <- sapply(1:3000, function(i) sum(1:i)); print(summary(x))'
 maxima@- --very-quiet --batch-string='factor(x^20-1);'
 ocaml@ocamlrun in.ml
-sbcl --noinform --non-interactive --no-userinit --eval '(print (length (format nil "~R" 1234567)))'
+sbcl --noinform --non-interactive --eval '(print (length (format nil "~R" 1234567)))'
 luajit -e 't = {} for i = 1, 1e5 do t[i] = tostring(i) end print(#table.concat(t))'
 rustc -O --crate-type lib -o out.rlib in.rs
 pandoc -f markdown -t html in.md
@@ -185,6 +190,25 @@ gfortran -O1 -S -o out.s in.f90
 swipl -g 'numlist(1, 20000, L), sum_list(L, S), print(S), nl' -t halt
 nasm -f elf64 -o out.o in.asm
 tex --version
+pdflatex@- -interaction=batchmode -output-directory=home in.tex
+inkscape --export-type=png --export-filename=out.png in.svg
+/usr/sbin/apache2 -v
+/usr/sbin/nginx -V
+busybox@- sh -c 'i=0; while [ $i -lt 500 ]; do i=$((i + 1)); done; echo $i'
+g++ -O2 -S -frandom-seed=1 -o out.s in.cpp
+clang++-14@clang -O2 -S -o out.s in.cpp
+dpkg -l bash
+apt-cache depends bash
+ldd@- /usr/bin/python3
+pdftotext -v
+rsvg-convert@rsvg-convert --version
+memcached --version
+svn --version
+doxygen --version
+haproxy -v
+mariadb --version
+w3m -dump in.html
+hg@- --version
 /usr/bin/python3 in.py
 """
 
@@ -222,6 +246,11 @@ def fill(folder):
         "in.ml": "let rec f n = if n < 2 then n else f (n - 1) + f (n - 2)\n"
                  "let () = print_int (f 20); print_newline ()\n",
         "in.rs": "pub fn f(n: u64) -> Vec<u64> { (0..n).map(|i| i * i % 97).collect() }\n",
+        "in.cpp": "#include <map>\n#include <string>\nstd::map<std::string, int> m;\n"
+                  "int f(const std::string &s) { return m[s + 'x']++; }\n",
+        "in.svg": "<svg xmlns='http://www.w3.org/2000/svg' width='40' height='40'>"
+                  "<circle cx='20' cy='20' r='15' fill='red'/><text x='2' y='20'>a</text></svg>",
+        "in.tex": "\\documentclass{article}\\begin{document}Some $x^2$.\\end{document}\n",
         "in.md": "# A title\n\n" + "Some *words* and `code`.\n\n" * 200,
         "in.f90": "subroutine f(a, n)\n  integer :: n\n  real :: a(n)\n  a = a * 2\nend\n",
         "in.asm": "section .text\n%rep 500\n  add rax, rbx\n%endrep\n  ret\n",
@@ -264,6 +293,10 @@ def results(folder):
     return found
 
 
+# Number of the process and time, in warnings of glib.
+GLIB_TIME = re.compile(rb":\d+(\): (?:[\w-]+-)?(?:WARNING|CRITICAL) \*\*: )[\d:.]+")
+
+
 def once(before, argv, stdin):
     """Runs it in a new folder of one name, so that it prints the same paths."""
     with tempfile.TemporaryDirectory(prefix="pgokit-preload-") as base:
@@ -277,8 +310,8 @@ def once(before, argv, stdin):
             done = subprocess.run([*before, *argv], cwd=folder, env=env, stdin=file,
                                   capture_output=True, timeout=PATIENCE, check=False)
         cut = folder.encode()
-        return (done.returncode, done.stdout.replace(cut, b"."), done.stderr.replace(cut, b"."),
-                results(folder))
+        errors = GLIB_TIME.sub(rb":N\1T", done.stderr.replace(cut, b"."))
+        return (done.returncode, done.stdout.replace(cut, b"."), errors, results(folder))
 
 
 def difference(before, after):
@@ -298,24 +331,52 @@ def name_of(line):
     return first.partition("@")[0]
 
 
-def check(folder, pgokit, line):
-    """Notes about the profiles; fails if anything is another than without us."""
+def parts_of(line):
+    """Path, arguments, input, and the name of what is recorded."""
     command, _, stdin = line.rpartition(" < ") if " < " in line[-12:] else (line, "", "")
     argv = shlex.split(command)
     argv[0], _, runs_as = argv[0].partition("@")
     path = tool(argv[0])
-    wanted = runs_as or os.path.basename(os.path.realpath(path))
-    plain = once([], [path, *argv[1:]], stdin)
+    return path, argv[1:], stdin, runs_as or os.path.basename(os.path.realpath(path))
+
+
+def compare(plain, other):
+    kinds = zip(("exit status", "output", "errors", "files"), plain, other)
+    differences = [f"{what}: {difference(before, after)}" for what, before, after in kinds
+                   if before != after]
+    require(not differences, "\n".join(differences))
+
+
+# What pgokit itself says is no part of what the program says.
+OWN_LINE = re.compile(rb"^(pgokit|wrote |windows |[^\n]*\.pgkbr)[^\n]*\n", re.M)
+
+
+def check_other(folder, pgokit, under, line):
+    """The same under `pgokit run` and `pgokit record branches`."""
+    path, arguments, stdin, _ = parts_of(line)
+    plain = once([], [path, *arguments], stdin)
+    before = {"allocator": ["run", "--"],
+              "branches": ["record", "branches", "-q", "-o", f"{folder}/out", "--"]}[under]
+    status, output, errors, files = once([pgokit, *before], [path, *arguments], stdin)
+    if under == "branches":
+        errors = OWN_LINE.sub(b"", errors)
+    compare(plain, (status, output, errors, files))
+    return [f"status {status}"]
+
+
+def check(folder, pgokit, line):
+    """Notes about the profiles; fails if anything is another than without us."""
+    path, arguments, stdin, wanted = parts_of(line)
+    plain = once([], [path, *arguments], stdin)
     profiles = os.path.join(folder, "profiles")
     os.mkdir(profiles)
     recorded = once([pgokit, "record", "heap", "-q", "-o", f"{profiles}/%e.%p.profraw", "--"],
-                    [path, *argv[1:]], stdin)
+                    [path, *arguments], stdin)
     if wanted == "-":
         require(b"malloc belongs to" in recorded[2], f"nothing was said: {recorded[2]}")
         require(plain[:2] == recorded[:2], f"status or output: {plain[:2]} became {recorded[:2]}")
         return [f"status {plain[0]}; it has an allocator of its own, and that was said"]
-    for what, before, after in zip(("exit status", "output", "errors", "files"), plain, recorded):
-        require(before == after, f"{what}: {difference(before, after)}")
+    compare(plain, recorded)
     # One that is only being made (NAME.part) is left by a program that was killed as it began, as
     # expect does with those that it started.
     names = [name for name in os.listdir(profiles) if not name.endswith(".part")]
@@ -334,12 +395,16 @@ def rows(text):
 
 def main():
     pgokit, wanted = os.path.abspath(sys.argv[1]), sys.argv[2:]
+    under = os.environ.get("UNDER", "heap")
     cases = Cases()
     for line in rows(ALWAYS) + (rows(WHERE_PRESENT) if wanted else []):
         name = name_of(line)
         if wanted and (not shutil.which(name) or wanted != ["--all"] and name not in wanted):
             continue
-        cases.run(name, check, pgokit, line)
+        if under == "heap":
+            cases.run(name, check, pgokit, line)
+        else:
+            cases.run(name, check_other, pgokit, under, line)
     cases.finish()
 
 
