@@ -138,6 +138,21 @@ def nothing_happens(fleet):
     fleet.check(fleet.run(pgokit=fleet.pgokit))
 
 
+def nobody_else_can_foresee(fleet):
+    """What Dask keeps of a run lies in a folder of this run, which only its user can open."""
+    temporary = fleet.folder / "tmp"
+    temporary.mkdir()
+    run = fleet.run(pgokit=fleet.pgokit, env={"TMPDIR": str(temporary)})
+    until(lambda: any(temporary.glob("**/dask-*")) or not run.running(), "a folder of Dask")
+    found = [*temporary.glob("dask-*"), *temporary.glob("*/dask-*")]
+    require(found, "Dask has no folder")
+    for path in found:
+        require(path.parent != temporary, f"{path.name} has a name that others know")
+        require(not path.parent.stat().st_mode & 0o077, f"{path.parent} is open to others")
+    fleet.check(run)
+    temporary.rmdir()
+
+
 def every_kind(fleet):
     """Heap profiles, counters, both with an earlier output, samples with probes and contexts, in
     shards of a few files."""
@@ -273,6 +288,7 @@ def object_store(fleet, trouble, env=None):
 
 FAULTS = {
     "nothing happens": (nothing_happens, []),
+    "Dask keeps its files where nobody else can foresee": (nobody_else_can_foresee, []),
     "profiles of every kind": (every_kind, []),
     "a worker is killed": (worker_killed, []),
     "pgokit is killed": (pgokit_killed, []),
