@@ -35,9 +35,9 @@ const struct pgk_advice_text pgk_advice_texts[PGK_ADVICE_RULES] = {
     [PGK_ADVICE_SHORT_LIVED] =
         {"short-lived", "Gone within 10 ms", "live for less than 10 ms on average",
          "Keep the objects on the stack, use one buffer again, or take them from a pool.",
-         "contexts of 1,000 objects or more with an average lifetime below 10 ms; all their "
-         "bytes count. Contexts whose objects are freed before the next allocation are left to "
-         "that rule"},
+         "contexts with the label short-lived, an average lifetime below 10 ms; all their bytes "
+         "count, so this is the share of short-lived bytes. Objects that are freed before the next "
+         "allocation are among them. Nothing is advised for fewer than 1,000 objects in all"},
     [PGK_ADVICE_COLD_PART] =
         {"cold-part", "Cold bytes inside busy objects",
          "are never touched, between others that are",
@@ -167,7 +167,7 @@ uint64_t pgk_advice_stake(enum pgk_advice_rule rule, const struct pgk_mib *m)
     case PGK_ADVICE_TEMPORARY:
         return temporary(m);
     case PGK_ADVICE_SHORT_LIVED:
-        return label == PGK_LABEL_SHORT_LIVED && objects >= MANY && !temporary(m) ? bytes : 0;
+        return label == PGK_LABEL_SHORT_LIVED ? bytes : 0; /* what views count by the label */
     case PGK_ADVICE_COLD_PART:
         return cold_part(m);
     case PGK_ADVICE_TOO_LARGE:
@@ -232,8 +232,10 @@ int pgk_heap_advise(const struct pgk_heap *heap, const struct pgk_file_info *inf
             advice.objects += m.v[PGK_MIB_AllocCount];
         }
         advice.n = stakes.n - advice.first;
-        /* Where most is hot, to keep the hot apart gains nothing. */
-        if (!advice.n || (rule == PGK_ADVICE_HOT && advice.bytes > totals.v[PGK_MIB_TotalSize] / 2))
+        /* Where most is hot, to keep the hot apart gains nothing; nor does a pool for a few. */
+        if (!advice.n ||
+            (rule == PGK_ADVICE_HOT && advice.bytes > totals.v[PGK_MIB_TotalSize] / 2) ||
+            (rule == PGK_ADVICE_SHORT_LIVED && advice.objects < MANY))
             continue;
         qsort(stakes.v + advice.first, advice.n, sizeof *stakes.v, by_stake);
         list->v[list->n++] = advice;

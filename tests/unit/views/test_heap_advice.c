@@ -2,6 +2,7 @@
 
 #include "file_info.h"
 #include "heap_samples.h"
+#include "heap_view.h"
 #include "pgk_test.h"
 
 /* 1000 objects of 64 B that live for a second each and are used a bit: nothing to say. */
@@ -48,7 +49,7 @@ static void objects_never_used(void **state)
     expect_only(&m, PGK_ADVICE_RULES, 0);
 }
 
-static void short_lived_takes_many_objects(void **state)
+static void short_lived_is_what_the_label_says(void **state)
 {
     (void)state;
     struct pgk_mib m = ordinary();
@@ -57,8 +58,8 @@ static void short_lived_takes_many_objects(void **state)
     m.v[PGK_MIB_TotalLifetime] = 10000;
     expect_only(&m, PGK_ADVICE_RULES, 0);
     m.v[PGK_MIB_TotalLifetime] = 0;
-    m.v[PGK_MIB_AllocCount] = 999;
-    expect_only(&m, PGK_ADVICE_RULES, 0);
+    m.v[PGK_MIB_AllocCount] = 1;
+    expect_only(&m, PGK_ADVICE_SHORT_LIVED, 64000);
 }
 
 static void cold_words_between_busy_ones(void **state)
@@ -233,24 +234,55 @@ static void objects_that_nobody_freed(void **state)
 }
 
 /* More is known of temporary objects than that they live for a moment. */
-static void temporary_before_short_lived(void **state)
+static void temporary_is_short_lived_too(void **state)
 {
     (void)state;
     struct pgk_mib m = ordinary();
     m.v[PGK_MIB_AllocCount] = 4000;
     m.v[PGK_MIB_TotalLifetime] = 0;
-    m.v[PGK_MIB_TemporaryCount] = 1999;
     know_times(&m);
-    expect_only(&m, PGK_ADVICE_SHORT_LIVED, 64000);
-    m.v[PGK_MIB_TemporaryCount] = 2000;
-    expect_only(&m, PGK_ADVICE_TEMPORARY, 32000);
-    m.v[PGK_MIB_TemporaryCount] = UINT64_MAX;
-    expect_only(&m, PGK_ADVICE_TEMPORARY, 64000);
+    const struct {
+        uint64_t temporary, stake;
+    } of[] = {{1999, 0}, {2000, 32000}, {UINT64_MAX, 64000}};
+    for (size_t i = 0; i < PGK_COUNTOF(of); i++) {
+        m.v[PGK_MIB_TemporaryCount] = of[i].temporary;
+        assert_int_equal(pgk_advice_stake(PGK_ADVICE_TEMPORARY, &m), of[i].stake);
+        assert_int_equal(pgk_advice_stake(PGK_ADVICE_SHORT_LIVED, &m), 64000);
+    }
     m.v[PGK_MIB_AllocCount] = m.v[PGK_MIB_TemporaryCount] = 999;
-    expect_only(&m, PGK_ADVICE_RULES, 0);
+    expect_only(&m, PGK_ADVICE_SHORT_LIVED, 64000);
     m.v[PGK_MIB_AllocCount] = m.v[PGK_MIB_TemporaryCount] = 1000;
     m.known &= ~(UINT64_C(1) << PGK_MIB_TemporaryCount);
     expect_only(&m, PGK_ADVICE_SHORT_LIVED, 64000);
+}
+
+/* The page has advice below a tile of that name: contexts of few objects, of many, and of objects
+ * that are freed at once are in both. Few objects in all are not worth advice. */
+static void short_lived_bytes_are_one_number(void **state)
+{
+    (void)state;
+    struct pgk_heap *h;
+    struct pgk_advice_list list;
+    struct pgk_heap_totals totals;
+    const uint64_t objects[] = {900, 99, 4000};
+    assert_int_equal(pgk_heap_new(&h, NULL), 0);
+    for (uint32_t i = 0; i < 3; i++) {
+        struct pgk_mib m = ordinary();
+        know_times(&m);
+        m.v[PGK_MIB_AllocCount] = objects[i];
+        m.v[PGK_MIB_TotalLifetime] = 0;
+        m.v[PGK_MIB_TemporaryCount] = i == 2 ? 4000 : 0;
+        add(h, i + 1, &m);
+        assert_int_equal(pgk_heap_advise(h, NULL, &list, NULL), 0);
+        pgk_heap_totals(h, NULL, &totals);
+        uint64_t advised = 0;
+        for (size_t k = 0; k < list.n; k++)
+            advised += list.v[k].rule == PGK_ADVICE_SHORT_LIVED ? list.v[k].bytes : 0;
+        assert_int_equal(advised, i < 2 ? 0 : totals.label_bytes[PGK_LABEL_SHORT_LIVED]);
+        assert_int_equal(totals.label_bytes[PGK_LABEL_SHORT_LIVED], (i + 1) * 64000);
+        pgk_advice_free(&list);
+    }
+    pgk_heap_close(&h);
 }
 
 /* What a killed process had was perhaps in use. */
@@ -301,7 +333,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ordinary_contexts_need_no_advice),
         cmocka_unit_test(objects_never_used),
-        cmocka_unit_test(short_lived_takes_many_objects),
+        cmocka_unit_test(short_lived_is_what_the_label_says),
+        cmocka_unit_test(short_lived_bytes_are_one_number),
         cmocka_unit_test(cold_words_between_busy_ones),
         cmocka_unit_test(tail_that_is_never_reached),
         cmocka_unit_test(too_few_accesses_to_reach_all),
@@ -312,7 +345,7 @@ int main(void)
         cmocka_unit_test(one_thread_is_no_reason),
         cmocka_unit_test(objects_of_which_half_is_never_touched),
         cmocka_unit_test(objects_that_nobody_freed),
-        cmocka_unit_test(temporary_before_short_lived),
+        cmocka_unit_test(temporary_is_short_lived_too),
         cmocka_unit_test(interrupted_is_not_leaked),
         cmocka_unit_test(hot_hints_only_where_few_are_hot),
     };
