@@ -39,16 +39,14 @@ LLVMValueRef pgc_word(const struct pgc_counting *c, unsigned long long value)
 
 /* The base is fixed before any code of the program runs, so it may be read again at any time
  * instead of being kept on the stack. */
-static LLVMValueRef base_of(struct pgc_counting *c)
+LLVMValueRef pgc_base(struct pgc_counting *c, LLVMBasicBlockRef first)
 {
     if (c->base)
         return c->base;
     static const char name[] = "__memprof_shadow_memory_dynamic_address";
     static const char fixed[] = "invariant.load";
-    LLVMBasicBlockRef here = LLVMGetInsertBlock(c->builder);
     LLVMBuilderRef entry = LLVMCreateBuilderInContext(c->context);
-    LLVMPositionBuilderBefore(
-        entry, LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(LLVMGetBasicBlockParent(here))));
+    LLVMPositionBuilderBefore(entry, LLVMGetFirstInstruction(first));
     c->base = LLVMBuildLoad2(entry, c->word, LLVMGetNamedGlobal(c->module, name), "");
     LLVMSetMetadata(c->base, LLVMGetMDKindIDInContext(c->context, fixed, strlen(fixed)),
                     LLVMMDNodeInContext(c->context, NULL, 0));
@@ -59,8 +57,8 @@ static LLVMValueRef base_of(struct pgc_counting *c)
 /* The counter of a cell of memory, whose number is an integer. */
 static LLVMValueRef counter_of(struct pgc_counting *c, LLVMTypeRef type, LLVMValueRef cell)
 {
-    LLVMValueRef base =
-        LLVMBuildIntToPtr(c->builder, base_of(c), LLVMPointerType(type, 0), "");
+    LLVMValueRef base = pgc_base(c, LLVMGetEntryBasicBlock(c->function));
+    base = LLVMBuildIntToPtr(c->builder, base, LLVMPointerType(type, 0), "");
     return LLVMBuildGEP2(c->builder, type, base, &cell, 1, "");
 }
 
@@ -93,14 +91,18 @@ static void tally(struct pgc_counting *c, const char *name, LLVMValueRef amount)
     LLVMBuildStore(c->builder, LLVMBuildAdd(c->builder, old, amount, ""), sum);
 }
 
-/* Of the granule that the address is in. */
-void pgc_add(struct pgc_counting *c, LLVMValueRef address, LLVMValueRef amount)
+LLVMValueRef pgc_granule(struct pgc_counting *c, LLVMValueRef address)
+{
+    return cell_of(c, address, GRANULE_SHIFT);
+}
+
+void pgc_add(struct pgc_counting *c, LLVMValueRef granule, LLVMValueRef amount)
 {
     if (c->tally) {
         tally(c, "pgokit_heap_updates", pgc_word(c, 1));
         tally(c, "pgokit_heap_accesses", amount);
     }
-    LLVMValueRef counter = counter_of(c, c->word, cell_of(c, address, GRANULE_SHIFT));
+    LLVMValueRef counter = counter_of(c, c->word, granule);
     LLVMValueRef old = LLVMBuildLoad2(c->builder, c->word, counter, "");
     LLVMBuildStore(c->builder, LLVMBuildAdd(c->builder, old, amount, ""), counter);
 }
@@ -148,7 +150,7 @@ static void count_lanes(struct pgc_counting *c, const struct pgc_access *access)
         if (c->histogram)
             add_to_byte(c, lane, bit);
         else
-            pgc_add(c, lane, LLVMBuildZExt(c->builder, bit, c->word, ""));
+            pgc_add(c, pgc_granule(c, lane), LLVMBuildZExt(c->builder, bit, c->word, ""));
     }
 }
 
@@ -160,7 +162,7 @@ void pgc_count_access(struct pgc_counting *c, const struct pgc_access *access)
     else if (c->histogram)
         add_to_byte(c, pgc_address(c, access->pointer), NULL);
     else
-        pgc_add(c, pgc_address(c, access->pointer), pgc_word(c, 1));
+        pgc_add(c, pgc_granule(c, pgc_address(c, access->pointer)), pgc_word(c, 1));
 }
 
 void pgc_count_in_function(struct pgc_counting *c, LLVMValueRef intrinsic, const char *name)

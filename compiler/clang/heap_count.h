@@ -25,9 +25,13 @@ void pgc_counting_end(struct pgc_counting *c);
 /* From here on code is put into this function. */
 void pgc_counting_function_is(struct pgc_counting *c, LLVMValueRef function);
 
-/* Where the builder is: the pointer as a number, and adding to the counter for such a number. */
+/* Where the builder is: the pointer as a number, the granule that this is in, and adding to the
+ * counter of that. */
 LLVMValueRef pgc_address(struct pgc_counting *c, LLVMValueRef pointer);
-void pgc_add(struct pgc_counting *c, LLVMValueRef address, LLVMValueRef amount);
+LLVMValueRef pgc_granule(struct pgc_counting *c, LLVMValueRef address);
+void pgc_add(struct pgc_counting *c, LLVMValueRef granule, LLVMValueRef amount);
+/* Where the counters begin, read in the first block of the function. */
+LLVMValueRef pgc_base(struct pgc_counting *c, LLVMBasicBlockRef first);
 LLVMValueRef pgc_word(const struct pgc_counting *c, unsigned long long value);
 
 /* Before the instruction, the pointer to so many bytes further on. */

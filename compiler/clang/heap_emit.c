@@ -9,9 +9,9 @@
 #include <llvm/Config/llvm-config.h>
 
 void pgc_emit_open(struct pgc_emit *e, struct pgc_counting *c, struct pgc_flow *flow,
-                   const LLVMBasicBlockRef *blocks)
+                   const LLVMBasicBlockRef *blocks, struct pgc_map *numbers)
 {
-    *e = (struct pgc_emit){.c = c, .blocks = blocks};
+    *e = (struct pgc_emit){.c = c, .blocks = blocks, .numbers = numbers};
     pgc_plan_open(&e->plan, flow);
     e->edges = pgc_zeroed(flow->graph.n_edges, sizeof *e->edges);
     e->of = pgc_zeroed(flow->graph.blocks, sizeof *e->of);
@@ -40,10 +40,8 @@ static void add_incoming(struct pgc_emit *e, LLVMValueRef phi, const struct pgc_
                          LLVMValueRef value)
 {
     LLVMBasicBlockRef from = e->blocks[edge->from];
-    LLVMValueRef last = LLVMGetBasicBlockTerminator(from);
-    for (unsigned i = 0; i < LLVMGetNumSuccessors(last); i++)
-        if (LLVMGetSuccessor(last, i) == e->blocks[edge->to])
-            LLVMAddIncoming(phi, &value, &from, 1);
+    for (uint32_t i = 0; i < edge->times; i++)
+        LLVMAddIncoming(phi, &value, &from, 1);
 }
 
 /* The only edge into a block; NULL: there are several. */
@@ -133,7 +131,9 @@ static LLVMValueRef address_at(struct pgc_emit *e, uint32_t b)
 static void update_group(struct pgc_emit *e, const struct pgc_update *u)
 {
     const struct pgc_group *group = &e->plan.groups[u->index];
-    LLVMValueRef at = e->sites[u->index].at, address = address_of_group(e, u->index);
+    LLVMValueRef at = e->sites[u->index].at;
+    bool shared = e->granule && e->sites[u->index].pointer == e->object;
+    LLVMValueRef address = shared ? NULL : address_of_group(e, u->index);
     LLVMValueRef amount = pgc_word(e->c, u->amount);
     if (u->amount == PGC_VARIES) {
         amount = count_at(e, group->block);
@@ -141,7 +141,7 @@ static void update_group(struct pgc_emit *e, const struct pgc_update *u)
         amount = LLVMBuildAdd(e->c->builder, amount, pgc_word(e->c, group->weight), "");
     }
     LLVMPositionBuilderBefore(e->c->builder, at);
-    pgc_add(e->c, address, amount);
+    pgc_add(e->c, shared ? e->granule : pgc_granule(e->c, address), amount);
 }
 
 /* The values that are pending after a block, and then the builder where they are wanted. */
@@ -156,7 +156,12 @@ static struct pending pending_after(struct pgc_emit *e, uint32_t b)
 
 static void add_here(struct pgc_emit *e, struct pending p)
 {
-    pgc_add(e->c, p.address ? p.address : pgc_address(e->c, e->pointer), p.count);
+    LLVMValueRef granule = e->granule;
+    if (p.address)
+        granule = pgc_granule(e->c, p.address);
+    else if (!granule)
+        granule = pgc_granule(e->c, pgc_address(e->c, e->pointer));
+    pgc_add(e->c, granule, p.count);
 }
 
 static LLVMBasicBlockRef add_block(struct pgc_emit *e)
@@ -226,11 +231,35 @@ static void update_end(struct pgc_emit *e, const struct pgc_update *u)
     add_here(e, p);
 }
 
-void pgc_emit_pointer(struct pgc_emit *e, uint32_t home, LLVMValueRef pointer,
+/* More copies of one register than this cost the compiler more than the program gains: its register
+ * coalescer takes the square of their number. */
+enum { MOST_COPIES = 512 };
+
+/* Computed once, where the pointer comes from; NULL: no code can be put there. */
+static LLVMValueRef granule_of_object(struct pgc_emit *e)
+{
+    LLVMValueRef base = pgc_base(e->c, e->blocks[0]), after = LLVMIsAInstruction(e->object);
+    if (after && LLVMIsATerminatorInst(after))
+        return NULL;
+    for (after = LLVMGetNextInstruction(after ? after : base);
+         LLVMIsAPHINode(after) || after == base || LLVMIsALandingPadInst(after);)
+        after = LLVMGetNextInstruction(after);
+    if (LLVMIsACatchSwitchInst(after) || LLVMIsAFuncletPadInst(after))
+        return NULL;
+    LLVMPositionBuilderBefore(e->c->builder, after);
+    return pgc_granule(e->c, pgc_address(e->c, e->object));
+}
+
+void pgc_emit_pointer(struct pgc_emit *e, uint32_t home, LLVMValueRef object,
                       const struct pgc_group *groups, const struct pgc_site *sites, uint32_t n)
 {
+    uint32_t there = 0;
     pgc_plan_make(&e->plan, home, groups, n);
-    e->pointer = pointer;
+    for (uint32_t i = 0; i < n; i++)
+        there += sites[i].pointer == object;
+    e->object = object;
+    e->pointer = there == n ? object : NULL;
+    e->granule = there > MOST_COPIES ? granule_of_object(e) : NULL;
     e->sites = sites;
     e->addresses = pgc_zeroed(n, sizeof *e->addresses);
     for (uint32_t i = 0; i < e->plan.n_listed; i++)
@@ -247,24 +276,54 @@ void pgc_emit_pointer(struct pgc_emit *e, uint32_t home, LLVMValueRef pointer,
     free(e->addresses);
 }
 
-static void link_edge(struct pgc_emit *e, const struct pgc_edge *edge,
-                      const struct pgc_emit_edge *code)
+/* `edge_to` has the last edge to each block that was looked at, and 1. */
+static void leave_over_code(struct pgc_emit *e, uint32_t b, size_t *edge_to)
 {
-    LLVMBasicBlockRef from = e->blocks[edge->from], to = e->blocks[edge->to];
-    LLVMValueRef last = LLVMGetBasicBlockTerminator(from);
-    go_to_end(e, code->last);
-    LLVMBuildBr(e->c->builder, to);
-    for (unsigned i = 0; i < LLVMGetNumSuccessors(last); i++)
-        if (LLVMGetSuccessor(last, i) == to)
+    const struct pgc_graph *g = graph(e);
+    LLVMValueRef last = LLVMGetBasicBlockTerminator(e->blocks[b]);
+    bool any = false;
+    for (uint32_t i = g->out[b]; i < g->out[b + 1]; i++) {
+        edge_to[g->edges[i].to] = i + 1;
+        any |= e->edges[i].first != NULL;
+    }
+    for (unsigned i = 0; any && i < LLVMGetNumSuccessors(last); i++) {
+        uint32_t to = pgc_map_number(e->numbers, LLVMGetSuccessor(last, i), 0);
+        const struct pgc_emit_edge *code = &e->edges[edge_to[to] - 1];
+        if (code->first)
             LLVMSetSuccessor(last, i, code->first);
-    pgc_change_predecessor(to, from, code->last);
+    }
+}
+
+static void enter_by_code(struct pgc_emit *e, uint32_t b)
+{
+    const struct pgc_graph *g = graph(e);
+    LLVMBasicBlockRef *from = pgc_zeroed(g->in[b + 1] - g->in[b], sizeof *from);
+    LLVMBasicBlockRef *code = pgc_zeroed(g->in[b + 1] - g->in[b], sizeof *code);
+    unsigned n = 0;
+    for (uint32_t i = g->in[b]; i < g->in[b + 1]; i++) {
+        const struct pgc_emit_edge *edge = &e->edges[g->into[i]];
+        if (!edge->first)
+            continue;
+        go_to_end(e, edge->last);
+        LLVMBuildBr(e->c->builder, e->blocks[b]);
+        from[n] = e->blocks[g->edges[g->into[i]].from];
+        code[n++] = edge->last;
+    }
+    if (n)
+        pgc_change_predecessors(e->blocks[b], from, code, n);
+    free(from);
+    free(code);
 }
 
 void pgc_emit_close(struct pgc_emit *e)
 {
-    for (size_t i = 0; i < graph(e)->n_edges; i++)
-        if (e->edges[i].first)
-            link_edge(e, &graph(e)->edges[i], &e->edges[i]);
+    uint32_t blocks = graph(e)->blocks;
+    size_t *edge_to = pgc_zeroed(blocks, sizeof *edge_to);
+    for (uint32_t b = 0; b < blocks; b++)
+        leave_over_code(e, b, edge_to);
+    free(edge_to);
+    for (uint32_t b = 0; b < blocks; b++)
+        enter_by_code(e, b);
     pgc_plan_close(&e->plan);
     free(e->edges);
     free(e->of);

@@ -3,44 +3,39 @@
 
 #include "plan_memory.h"
 
-static size_t slot_of(const struct pgc_map *m, const void *key)
+static struct pgc_map_row *row_of(const struct pgc_map *m, const void *thing, int64_t part)
 {
-    size_t slot = (size_t)(((uintptr_t)key >> 4) * 0x9e3779b97f4a7c15u >> 20) & (m->size - 1);
-    while (m->keys[slot] && m->keys[slot] != key)
-        slot = (slot + 1) & (m->size - 1);
-    return slot;
+    uint64_t mixed = (((uintptr_t)thing >> 4) + (uint64_t)part * 0xff51afd7ed558ccdu) *
+                     0x9e3779b97f4a7c15u;
+    size_t i = (size_t)(mixed >> 20) & (m->size - 1);
+    while (m->rows[i].thing && (m->rows[i].thing != thing || m->rows[i].part != part))
+        i = (i + 1) & (m->size - 1);
+    return &m->rows[i];
 }
 
 static void grow(struct pgc_map *m)
 {
     struct pgc_map old = *m;
     m->size = old.size ? 2 * old.size : 64;
-    m->keys = pgc_zeroed(m->size, sizeof *m->keys);
-    m->numbers = pgc_zeroed(m->size, sizeof *m->numbers);
+    m->rows = pgc_zeroed(m->size, sizeof *m->rows);
     for (size_t i = 0; i < old.size; i++)
-        if (old.keys[i]) {
-            size_t slot = slot_of(m, old.keys[i]);
-            m->keys[slot] = old.keys[i];
-            m->numbers[slot] = old.numbers[i];
-        }
+        if (old.rows[i].thing)
+            *row_of(m, old.rows[i].thing, old.rows[i].part) = old.rows[i];
     pgc_map_close(&old);
 }
 
-uint32_t pgc_map_number(struct pgc_map *m, const void *key)
+uint32_t pgc_map_number(struct pgc_map *m, const void *thing, int64_t part)
 {
     if (m->n >= m->size / 2)
         grow(m);
-    size_t slot = slot_of(m, key);
-    if (!m->keys[slot]) {
-        m->keys[slot] = key;
-        m->numbers[slot] = m->n++;
-    }
-    return m->numbers[slot];
+    struct pgc_map_row *row = row_of(m, thing, part);
+    if (!row->thing)
+        *row = (struct pgc_map_row){thing, part, m->n++};
+    return row->number;
 }
 
 void pgc_map_close(struct pgc_map *m)
 {
-    free(m->keys);
-    free(m->numbers);
+    free(m->rows);
     *m = (struct pgc_map){0};
 }

@@ -21,8 +21,6 @@ struct counted {
 
 struct key {
     LLVMValueRef pointer;
-    int64_t window; /* of 64 bytes, from the pointer on; 0 where all of an object is merged */
-    uint32_t next;  /* key of the pointer; PGC_NONE */
     uint64_t benefit; /* accesses, those in loops counted as if they went round eight times */
     uint32_t number;
 };
@@ -30,9 +28,8 @@ struct key {
 struct merging {
     struct pgc_counting *c;
     struct pgc_flow flow;
-    struct pgc_map blocks, pointers;
-    uint32_t *keys_of; /* by number of the pointer, its last key */
-    size_t keys_room;
+    struct pgc_map blocks;
+    struct pgc_map keys; /* a pointer, and a window of 64 bytes; 0 where all of an object is merged */
     LLVMBasicBlockRef *block_at; /* by number */
     struct counted *counted;
     size_t n, room;
@@ -43,11 +40,12 @@ struct merging {
 
 static uint32_t block_number(struct merging *m, LLVMBasicBlockRef block)
 {
-    return pgc_map_number(&m->blocks, block);
+    return pgc_map_number(&m->blocks, block, 0);
 }
 
-/* One edge, however often the block names the other one. */
-static void add_edges(struct merging *m, LLVMBasicBlockRef block)
+/* One edge, however often the block names the other one. `edge_to` has the last edge to each block,
+ * and 1. */
+static void add_edges(struct merging *m, LLVMBasicBlockRef block, size_t *edge_to)
 {
     struct pgc_graph *g = &m->flow.graph;
     LLVMValueRef last = LLVMGetBasicBlockTerminator(block);
@@ -55,11 +53,12 @@ static void add_edges(struct merging *m, LLVMBasicBlockRef block)
     size_t first = g->n_edges;
     for (unsigned i = 0; i < LLVMGetNumSuccessors(last); i++) {
         uint32_t to = block_number(m, LLVMGetSuccessor(last, i));
-        bool known = false;
-        for (size_t e = first; e < g->n_edges; e++)
-            known |= g->edges[e].to == to;
-        if (!known)
-            pgc_graph_edge(g, from, to);
+        if (edge_to[to] > first) {
+            g->edges[edge_to[to] - 1].times++;
+            continue;
+        }
+        pgc_graph_edge(g, from, to);
+        edge_to[to] = g->n_edges;
     }
 }
 
@@ -68,26 +67,22 @@ static void find_blocks(struct merging *m, LLVMValueRef function)
     m->block_at = pgc_zeroed(LLVMCountBasicBlocks(function), sizeof *m->block_at);
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))
         m->block_at[block_number(m, b)] = b;
+    size_t *edge_to = pgc_zeroed(m->blocks.n, sizeof *edge_to);
     pgc_flow_open(&m->flow, m->blocks.n);
     for (uint32_t b = 0; b < m->flow.graph.blocks; b++)
-        add_edges(m, m->block_at[b]);
+        add_edges(m, m->block_at[b], edge_to);
+    free(edge_to);
     pgc_graph_finish(&m->flow.graph);
 }
 
 static uint32_t key_of(struct merging *m, LLVMValueRef pointer, int64_t window)
 {
-    uint32_t known = m->pointers.n, number = pgc_map_number(&m->pointers, pointer);
-    if (number == known) {
-        m->keys_of = pgc_room(m->keys_of, number, &m->keys_room, sizeof *m->keys_of);
-        m->keys_of[number] = PGC_NONE;
+    uint32_t key = pgc_map_number(&m->keys, pointer, window);
+    if (key == m->n_of) {
+        m->of = pgc_room(m->of, m->n_of, &m->of_room, sizeof *m->of);
+        m->of[m->n_of++] = (struct key){.pointer = pointer, .number = key};
     }
-    for (uint32_t key = m->keys_of[number]; key != PGC_NONE; key = m->of[key].next)
-        if (m->of[key].window == window)
-            return key;
-    m->of = pgc_room(m->of, m->n_of, &m->of_room, sizeof *m->of);
-    m->of[m->n_of] = (struct key){.pointer = pointer, .window = window,
-                                  .next = m->keys_of[number], .number = (uint32_t)m->n_of};
-    return m->keys_of[number] = (uint32_t)m->n_of++;
+    return key;
 }
 
 static int64_t window_of(int64_t distance)
@@ -250,15 +245,11 @@ static void emit_key(struct merging *m, struct pgc_emit *e, const struct key *ke
 {
     struct pgc_group *groups = pgc_zeroed(n, sizeof *groups);
     struct pgc_site *sites = pgc_zeroed(n, sizeof *sites);
-    LLVMValueRef pointer = key->pointer;
-    uint32_t made = make_groups(counted, n, pointer, groups, sites);
-    uint32_t home = LLVMIsAInstruction(pointer)
-                        ? block_number(m, LLVMGetInstructionParent(pointer))
+    uint32_t made = make_groups(counted, n, key->pointer, groups, sites);
+    uint32_t home = LLVMIsAInstruction(key->pointer)
+                        ? block_number(m, LLVMGetInstructionParent(key->pointer))
                         : 0;
-    for (uint32_t i = 0; i < made; i++)
-        if (sites[i].pointer != key->pointer)
-            pointer = NULL;
-    pgc_emit_pointer(e, home, pointer, groups, sites, made);
+    pgc_emit_pointer(e, home, key->pointer, groups, sites, made);
     free(groups);
     free(sites);
 }
@@ -273,7 +264,7 @@ static void emit(struct merging *m)
         first[m->counted[i].key + 1] = i + 1;
     if (m->n_of)
         qsort(m->of, m->n_of, sizeof *m->of, by_benefit);
-    pgc_emit_open(&e, m->c, &m->flow, m->block_at);
+    pgc_emit_open(&e, m->c, &m->flow, m->block_at, &m->blocks);
     for (size_t i = 0; i < m->n_of; i++) {
         size_t start = first[m->of[i].number], end = first[m->of[i].number + 1];
         emit_key(m, &e, &m->of[i], &m->counted[start], end - start);
@@ -290,8 +281,7 @@ void pgc_count_merged(struct pgc_counting *c, LLVMValueRef function)
     emit(&m);
     pgc_flow_close(&m.flow);
     pgc_map_close(&m.blocks);
-    pgc_map_close(&m.pointers);
-    free(m.keys_of);
+    pgc_map_close(&m.keys);
     free(m.block_at);
     free(m.counted);
     free(m.of);

@@ -37,8 +37,9 @@ void pgc_report_error(LLVMModuleRef module, const char *text);
 void pgc_set_dso_local(LLVMValueRef global);
 /* The pointer that another one is at a fixed distance from, and the distance in bytes. */
 LLVMValueRef pgc_base_of(LLVMModuleRef module, LLVMValueRef pointer, int64_t *distance);
-/* The block is reached from another one than before, over one edge instead of all from that. */
-void pgc_change_predecessor(LLVMBasicBlockRef block, LLVMBasicBlockRef from, LLVMBasicBlockRef to);
+/* The block is reached from other ones than before, each over one edge instead of all from that. */
+void pgc_change_predecessors(LLVMBasicBlockRef block, const LLVMBasicBlockRef *before,
+                             const LLVMBasicBlockRef *now, unsigned n);
 
 #ifdef __cplusplus
 }

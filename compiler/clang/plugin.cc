@@ -7,6 +7,7 @@
 #else
 #include <llvm/Passes/PassPlugin.h>
 #endif
+#include <llvm/ADT/DenseMap.h>
 #include <llvm/IR/DataLayout.h>
 #include <llvm/IR/GlobalValue.h>
 #include <llvm/IR/Instructions.h>
@@ -15,6 +16,7 @@
 #include <llvm/Support/CommandLine.h>
 
 #include <algorithm>
+#include <vector>
 
 using namespace llvm;
 
@@ -79,13 +81,30 @@ extern "C" LLVMValueRef pgc_base_of(LLVMModuleRef module, LLVMValueRef pointer, 
     return wrap(base);
 }
 
-extern "C" void pgc_change_predecessor(LLVMBasicBlockRef block, LLVMBasicBlockRef from,
-                                       LLVMBasicBlockRef to)
+// In one pass over each phi, since a block may have very many predecessors.
+extern "C" void pgc_change_predecessors(LLVMBasicBlockRef block, const LLVMBasicBlockRef *before,
+                                        const LLVMBasicBlockRef *now, unsigned n)
 {
+    DenseMap<BasicBlock *, unsigned> places;
+    for (unsigned i = 0; i < n; i++)
+        places[unwrap(before[i])] = i;
     for (PHINode &phi : unwrap(block)->phis()) {
-        phi.setIncomingBlock(phi.getBasicBlockIndex(unwrap(from)), unwrap(to));
-        for (int other; (other = phi.getBasicBlockIndex(unwrap(from))) >= 0;)
-            phi.removeIncomingValue(other, false);
+        std::vector<bool> seen(n);
+        unsigned kept = 0;
+        for (unsigned i = 0; i < phi.getNumIncomingValues(); i++) {
+            BasicBlock *from = phi.getIncomingBlock(i);
+            auto place = places.find(from);
+            if (place != places.end()) {
+                if (seen[place->second])
+                    continue;
+                seen[place->second] = true;
+                from = unwrap(now[place->second]);
+            }
+            phi.setIncomingValue(kept, phi.getIncomingValue(i));
+            phi.setIncomingBlock(kept++, from);
+        }
+        while (phi.getNumIncomingValues() > kept)
+            phi.removeIncomingValue(phi.getNumIncomingValues() - 1, false);
     }
 }
 

@@ -1,6 +1,6 @@
-/* The control flow of a function. Dominators are found as by Georgiadis, "Linear-Time Algorithms for
- * Dominators and Related Problems" (Semi-NCA); a natural loop is a header and all that reaches an
- * edge back to it. The work is near linear in edges: generated functions have very many. */
+/* The control flow of a function. Dominators are found as by Georgiadis, "Linear-Time Algorithms
+ * for Dominators and Related Problems" (Semi-NCA); a natural loop is a header and all that reaches
+ * an edge back to it. The work is near linear in edges: generated functions have very many. */
 #include "plan_graph.h"
 
 #include "plan_memory.h"

@@ -85,6 +85,15 @@ static void put_groups(struct pgc_plan *p)
     }
 }
 
+/* Nothing is wanted: each count is written in its block. The first blocks of the list have groups. */
+static void give_up(struct pgc_plan *p, uint32_t own)
+{
+    for (uint32_t i = 0; i < p->n_listed; i++)
+        p->of[p->list[i]].wanted_in = p->of[p->list[i]].wanted_out = false;
+    while (p->n_listed > own)
+        p->of[p->list[--p->n_listed]].listed = false;
+}
+
 /* Marks, backwards from groups, where a group may follow before a barrier. Where the pointer comes
  * from, another one was before. */
 static void find_wanted(struct pgc_plan *p)
@@ -93,9 +102,11 @@ static void find_wanted(struct pgc_plan *p)
     for (uint32_t i = 0; i < p->n_listed; i++)
         p->of[p->list[i]].wanted_in =
             p->of[p->list[i]].head != PGC_NONE && p->list[i] != p->home;
+    uint32_t own = p->n_listed;
     for (uint32_t i = 0; i < p->n_listed && p->n_listed <= MOST_BLOCKS; i++) {
         uint32_t b = p->list[i];
-        for (uint32_t j = g->in[b]; p->of[b].wanted_in && j < g->in[b + 1]; j++) {
+        for (uint32_t j = g->in[b]; p->of[b].wanted_in && j < g->in[b + 1] &&
+                                    p->n_listed <= MOST_BLOCKS; j++) {
             const struct pgc_edge *edge = &g->edges[g->into[j]];
             if (!is_passable(p, edge))
                 continue;
@@ -106,8 +117,8 @@ static void find_wanted(struct pgc_plan *p)
                 p->of[edge->from].wanted_in = true;
         }
     }
-    for (uint32_t i = 0; i < p->n_listed && p->n_listed > MOST_BLOCKS; i++)
-        p->of[p->list[i]].wanted_in = p->of[p->list[i]].wanted_out = false;
+    if (p->n_listed > MOST_BLOCKS)
+        give_up(p, own);
 }
 
 /* Shell sort by place in reverse postorder. */

@@ -170,6 +170,43 @@ def by_config(folder, release):
     require_exact(program, out, profile)
 
 
+def many_cases(n):
+    """A function of very many cases: of one object in each, and of an object of the case's own."""
+    yield "#include <stdlib.h>\n#include <stdio.h>\n"
+    yield "__attribute__((noinline)) static int step(volatile int *p, int *q, int x) { switch (x) {\n"
+    for i in range(n):
+        more = f"p[{i * 7 % 64}]++;" if i % 3 else ""
+        end = "break" if i % 5 else "return q[1]"
+        yield f"case {i}: p[{i % 64}] = {i}; {more} q[{i % 8}] ^= {i + 1}; {end};\n"
+    yield "} return p[0]; }\n"
+    yield """__attribute__((noinline)) void *cases(void) { return malloc(256); }
+__attribute__((noinline)) void *plain(void) { return malloc(64); }
+int main(void) { void *p = cases(), *q = plain(); int sum = 0;
+for (int i = 0; i < %d; i++) sum += step(p, q, i); free(p); free(q); return sum == 7; }
+""" % n
+
+
+def exact_of_many_cases(folder, release, level):
+    n = 2000
+    path = os.path.join(folder, "many.c")
+    with open(path, "w", encoding="utf-8") as file:
+        file.writelines(many_cases(n))
+    run([tool(f"clang-{release}"), *FRAMES, "-" + level, *plugin_flags(release), "-c", path, "-o",
+         os.path.join(folder, "many.o")], folder)
+    program = linked(release, [os.path.join(folder, "many.o")])
+    profile, _ = recorded(program)
+    found = profile.by_function(program)
+    returns = len(range(0, n, 5))
+    # One store, two by ++, p[0] at the end; q is read and written, and q[1] read at a return.
+    expected = {"cases": n + 2 * (n - len(range(0, n, 3))) + n - returns}
+    if level == "O0":
+        expected["plain"] = 2 * n + returns
+    else:  # q[1] that was just written is not read again
+        expected["plain"] = 2 * n + len([i for i in range(0, n, 5) if i % 8 != 1])
+    counted = {name: int(found[name][2]) for name in expected}
+    require(counted == expected, f"counted {counted}, truth {expected}")
+
+
 def main():
     cases = Cases()
     for release in RELEASES:
@@ -177,6 +214,9 @@ def main():
             cases.run(f"exact, clang-{release} -{level}", exact, release, level)
             cases.run(f"exact, clang-{release} -{level}, each access by itself", exact, release,
                       level, EACH)
+        for level in ("O0", "O2"):
+            cases.run(f"clang-{release} -{level}: a function of 2000 cases is counted exactly",
+                      exact_of_many_cases, release, level)
         cases.run(f"exact, clang-{release} ThinLTO", exact_after_thin_lto, release)
         cases.run(f"clang-{release}: names as of -fmemory-profile", same_interface, release)
         cases.run(f"clang-{release}: named three times, the plugin counts once", once, release)
