@@ -38,8 +38,7 @@ struct pgc_emit {
 
 void pgc_emit_open(struct pgc_emit *e, struct pgc_counting *c, struct pgc_flow *flow,
                    const LLVMBasicBlockRef *blocks, struct pgc_map *numbers);
-/* Groups as pgc_plan_make takes them, with the site of each, for accesses that come from one pointer.
- */
+/* Groups as pgc_plan_make takes them, with the site of each, for accesses from one pointer. */
 void pgc_emit_pointer(struct pgc_emit *e, uint32_t home, LLVMValueRef object,
                       const struct pgc_group *groups, const struct pgc_site *sites, uint32_t n);
 /* Puts what is on edges between the blocks. */

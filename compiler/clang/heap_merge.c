@@ -29,7 +29,7 @@ struct merging {
     struct pgc_counting *c;
     struct pgc_flow flow;
     struct pgc_map blocks;
-    struct pgc_map keys; /* a pointer, and a window of 64 bytes; 0 where all of an object is merged */
+    struct pgc_map keys; /* a pointer and a window of 64 bytes; 0: all of an object is merged */
     LLVMBasicBlockRef *block_at; /* by number */
     struct counted *counted;
     size_t n, room;

@@ -85,7 +85,7 @@ static void put_groups(struct pgc_plan *p)
     }
 }
 
-/* Nothing is wanted: each count is written in its block. The first blocks of the list have groups. */
+/* Nothing is wanted: each count is written in its block. The first `own` blocks have groups. */
 static void give_up(struct pgc_plan *p, uint32_t own)
 {
     for (uint32_t i = 0; i < p->n_listed; i++)

@@ -173,7 +173,8 @@ def by_config(folder, release):
 def many_cases(n):
     """A function of very many cases: of one object in each, and of an object of the case's own."""
     yield "#include <stdlib.h>\n#include <stdio.h>\n"
-    yield "__attribute__((noinline)) static int step(volatile int *p, int *q, int x) { switch (x) {\n"
+    yield "__attribute__((noinline)) static int step(volatile int *p, int *q, int x) {\n"
+    yield "switch (x) {\n"
     for i in range(n):
         more = f"p[{i * 7 % 64}]++;" if i % 3 else ""
         end = "break" if i % 5 else "return q[1]"
