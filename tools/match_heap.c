@@ -5,10 +5,10 @@
 #include <stdio.h>
 
 static const char help[] =
-    "-b names the build that you want to use the profile for; a raw profile without -b is matched\n"
-    "with the profiled build. A raw profile of a different build also needs the profiled binary:\n"
-    "it is found by its build id, or named by --profiled-binary. With other profiles, the profiled\n"
-    "binary adds the names of removed functions and distinguishes more moved calls.\n\n"
+    "-b names the build that you want to use the profile for; a raw profile without it is\n"
+    "matched with the profiled build. A raw profile of a different build also needs the profiled\n"
+    "binary: it is found by its build id, or named by --profiled-binary. With other profiles, the\n"
+    "profiled binary adds the names of removed functions and tells more moved calls apart.\n\n"
     "      --profiled-binary FILE  the program or a library as it was profiled; may be repeated\n"
     "      --used DIR       instead of a build: what its compiles used of the profile, by their\n"
     "                       records (pgokit config use --report DIR); -b adds names\n"

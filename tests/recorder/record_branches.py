@@ -135,8 +135,8 @@ def one_hot_loop_is_recorded_long_enough(folder):
 def a_function_that_gold_folded_is_entered(folder):
     """Its entries, calls of it and its lines have one name, with contexts and without."""
     tool("ld.gold")
-    program = build(folder, "folded_functions.c", "-fno-ipa-icf", "-ffunction-sections", "-fuse-ld=gold",
-                    "-Wl,--icf=all")
+    program = build(folder, "folded_functions.c", "-fno-ipa-icf", "-ffunction-sections",
+                    "-fuse-ld=gold", "-Wl,--icf=all")
     addresses = re.findall(r"^(\w+) T (?:first|second)$", run([tool("nm"), program], folder).stdout,
                            re.M)
     require(len(addresses) == 2 and len(set(addresses)) == 1, f"not folded: {addresses}")

@@ -80,10 +80,11 @@ def merged(folder):
     truth = {"large": of_large(3), "small": SMALL}
     require(len(paths) == 2, f"{paths}")
     twice = {"large": of_large(6), "small": [2 * SMALL[0], 2 * SMALL[1], *SMALL[2:]]}
-    partial, source, indexed = (os.path.join(folder, name) for name in ("a.pgk", "a.pgks", "a.pgd"))
-    run([PGOKIT, "merge", "-q", "--partial", *paths, "-b", program, "-o", partial], folder)
-    require(shown(partial, "-b", program) == truth, f"partial: {shown(partial, '-b', program)}")
-    run([PGOKIT, "merge", "-q", "--partial", partial, paths[0], paths[1], "-o", partial], folder)
+    one, partial, source, indexed = (os.path.join(folder, name)
+                                     for name in ("1.pgk", "a.pgk", "a.pgks", "a.pgd"))
+    run([PGOKIT, "merge", "-q", "--partial", *paths, "-b", program, "-o", one], folder)
+    require(shown(one, "-b", program) == truth, f"partial: {shown(one, '-b', program)}")
+    run([PGOKIT, "merge", "-q", "--partial", one, paths[0], paths[1], "-o", partial], folder)
     require(shown(partial, "-b", program) == twice, f"twice: {shown(partial, '-b', program)}")
     run([PGOKIT, "convert", "-q", "--to", "paths", partial, "-b", program, "-o", source], folder)
     require(shown(source) == twice, f"with source positions: {shown(source)}")

@@ -51,6 +51,11 @@ void pgrt_shadow_reset_large(u64 *first, u64 *end)
     pgg_zero(first, (size_t)((char *)end - (char *)first));
 }
 
+u64 pgrt_shadow_sum_large(const u64 *mark, const u64 *end, u64 *touched)
+{
+    return pgg_words_sum(mark + 1, end, touched);
+}
+
 u64 pgrt_shadow_sum_bytes(uintptr_t start, size_t n, u64 *touched)
 {
     (void)start;
