@@ -36,6 +36,7 @@ void *__wrap_pgg_map(size_t bytes);
 void __wrap_pgg_unmap(void *p, size_t bytes);
 void *pgrt_je_malloc(size_t n);
 void *pgrt_je_mallocx(size_t n, int flags);
+size_t pgrt_je_xallocx(void *p, size_t n, size_t more, int flags);
 void pgrt_je_free(void *p);
 int pgrt_je_mallctl(const char *name, void *old, size_t *old_size, void *to, size_t to_size);
 
@@ -110,6 +111,16 @@ void *pgrt_je_mallocx(size_t n, int flags)
 {
     (void)flags;
     return pgrt_je_malloc(n);
+}
+
+/* No block grows where it is. */
+size_t pgrt_je_xallocx(void *p, size_t n, size_t more, int flags)
+{
+    (void)p;
+    (void)n;
+    (void)more;
+    (void)flags;
+    return 0;
 }
 
 void pgrt_je_free(void *p)
