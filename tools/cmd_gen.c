@@ -40,7 +40,7 @@ static const char help[] =
     "      --data          from samples of loads: which static data are hot and cold, for\n"
     "                      -fmemory-profile-use= of clang 22 and 23\n"
     "  -v, --verbose       name the first of each kind of samples that were left out\n"
-    "      --raw           write unsymbolised address counts, which gen can read later\n"
+    "      --raw           unsymbolised address counts, which gen reads later\n"
     "      --json          the report as JSON on standard output\n"
     "\nWhat is hot and cold:\n"
     "      --trim-cold     leave out contexts that are not hot, or functions that are cold\n"
