@@ -340,7 +340,11 @@ static void complete_in_place(struct merged *all, int err)
     pgrt_series_close(pgrt_now_ms());
     pgrt_heap_each(end_now, all);
     pgrt_store_mark(true);
-    if (less || pgrt_options.verbosity)
+    if (err == -ENOENT && pgg_file_root_is_first())
+        pgrt_say("the folder of the profile was removed or renamed: the profile is lost unless its "
+                 "file is somewhere else now",
+                 pgrt_store_path());
+    else if (less || pgrt_options.verbosity)
         pgrt_say(
             less ? "no new file could be made: the profile has the newest version and no histograms"
                  : "no new file could be made, the profile was completed in place",

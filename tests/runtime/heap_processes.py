@@ -87,6 +87,17 @@ def without_proc(folder):
         require(os.path.exists(os.path.join(folder, f"{name}.raw")), f"{name}: no profile")
 
 
+def removed_folder(folder):
+    """A profile that is lost with its folder is said to be, and the program ends as ever."""
+    program = "import shutil, sys; shutil.rmtree('gone'); print('went on'); sys.exit(3)"
+    os.mkdir(os.path.join(folder, "gone"))
+    result = run([tool("/usr/bin/python3"), "-c", program], folder,
+                 {"LD_PRELOAD": SHARED, "PGOKIT_HEAP": "out=gone/p.profraw"}, status=3)
+    require(result.stdout == "went on\n" and not os.path.exists(os.path.join(folder, "gone")) and
+            "the profile is lost" in result.stderr and "gone/p.profraw" in result.stderr,
+            result.stderr)
+
+
 def heap_errors(folder):
     """What the C library stops is stopped, with a line and a profile; its own memory is not."""
     program = os.path.join(folder, "errors")
@@ -702,6 +713,7 @@ def main():
     cases.run("fork: twenty deep, each process counts its own", descending)
     cases.run("fork: children keep their memory", children_keep_their_memory)
     cases.run("PGOKIT_HEAP without /proc", without_proc)
+    cases.run("the folder of a profile is removed", removed_folder)
     cases.run("heap errors go on under the profiler", heap_errors)
     cases.run("realloc copies large buffers each time", growing)
     cases.run("writing beyond small objects", overrunning)
