@@ -1,5 +1,6 @@
 /* Files of any format: which it is, and reading them. */
 #include "filemap.h"
+#include "foreign_files.h"
 #include "format_rows.h"
 #include "heap_raw.h"
 #include "instr_model.h"
@@ -56,6 +57,10 @@ static int find_row(const struct pgk_format_row **row, const struct pgk_filemap 
                         .found = "a raw heap profile of a big-endian machine",
                         .expected = "one of a little-endian machine",
                         .hint = "record the program on x86-64 or little-endian AArch64");
+    const struct pgk_foreign_file *foreign = pgk_foreign_file(map->bytes, map->size);
+    if (foreign)
+        return pgk_fail(err, PGK_E_FORMAT, .file = path, .offset = &(uint64_t){0}, .field = "magic",
+                        .found = foreign->what, .expected = "a profile", .hint = foreign->hint);
     return pgk_fail(err, map->size ? PGK_E_FORMAT : PGK_E_TRUNCATED, .file = path,
                     .offset = &(uint64_t){0}, .field = "magic", .found = first_bytes(found, map),
                     .expected = "the start of a profile, such as 81 72 66 6f 72 70 6d ff (raw "

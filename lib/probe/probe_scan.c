@@ -260,7 +260,9 @@ static int read_all(struct pgk_probes *p, struct pgk_err *err)
         return pgk_fail(err, PGK_E_EMPTY, .file = pgk_elf_path(p->elf), .format = PGK_PROBE_FORMAT,
                         .field = descs ? ".pseudo_probe" : ".pseudo_probe_desc",
                         .found = "no such section", .expected = "a program with pseudo probes",
-                        .hint = "compile with -fpseudo-probe-for-profiling");
+                        .hint =
+                            "compile with -fpseudo-probe-for-profiling; pgokit record profiles any "
+                            "program");
     PGK_TRY(find_text(p, err));
     PGK_TRY(pgk_probe_starts_read(p, err));
     return pgk_probe_scan(p, err);

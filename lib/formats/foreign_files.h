@@ -1,0 +1,16 @@
+/* Files that are no profiles, but that people have and give to a verb that reads profiles. */
+#ifndef PGK_FOREIGN_FILES_H
+#define PGK_FOREIGN_FILES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct pgk_foreign_file {
+    const char *what; /* "a recording of perf" */
+    const char *hint; /* what to do with it */
+};
+
+/* NULL: nobody knows what the bytes are. */
+const struct pgk_foreign_file *pgk_foreign_file(const uint8_t *bytes, size_t size);
+
+#endif
