@@ -123,9 +123,12 @@ void pgk_code_close(struct pgk_code *code)
     *code = (struct pgk_code){0};
 }
 
-static void decode_region(struct pgk_code *code, const struct pgk_code_region *r)
+static void decode_region(struct pgk_code *code, struct pgk_code_region *r)
 {
     struct pgk_insn insn;
+    if (r->decoded)
+        return;
+    r->decoded = true;
     for (uint64_t at = r->low; at < r->high; at += insn.length) {
         pgk_insn_decode(&code->decoder, r->bytes + (at - r->low), r->high - at, at, &insn);
         if (insn.valid)

@@ -24,6 +24,7 @@ enum {
 struct pgk_code_region { /* from a symbol to the next one */
     uint64_t low, high;
     const uint8_t *bytes;
+    bool decoded; /* a stripped program has regions of many pages */
 };
 
 struct pgk_code {

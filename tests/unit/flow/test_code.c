@@ -45,6 +45,23 @@ static void test_code(void **state)
     tb_free(&b);
 }
 
+/* A stripped program is one region of many pages, and each page that was asked for decoded it. */
+static void code_without_names_is_decoded_once(void **state)
+{
+    (void)state;
+    struct test_bytes b;
+    struct pgk_elf *elf = open_small_program(&b);
+    struct pgk_code code;
+    assert_int_equal(pgk_code_open(&code, elf, NULL), 0);
+    assert_true(pgk_code_is(&code, F_CALL));
+    code.pages[(F_CALL - code.base) >> PGK_CODE_PAGE_BITS] = 0; /* as if it were the next page */
+    code.marks[F_CALL - code.base] = 0;
+    assert_false(pgk_code_is(&code, F_CALL));
+    pgk_code_close(&code);
+    pgk_elf_close(&elf);
+    tb_free(&b);
+}
+
 static void test_without_symbols(void **state)
 {
     (void)state;
@@ -63,6 +80,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_code),
+        cmocka_unit_test(code_without_names_is_decoded_once),
         cmocka_unit_test(test_without_symbols),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
