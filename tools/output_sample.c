@@ -200,9 +200,11 @@ static int lost(bool *any, const char *what, size_t n, const char *why)
 /* What the asked for release makes of a profile. Of one that gen makes for it nothing is lost. */
 static bool of_release(const struct sample_output *o, bool quiet, const char *text)
 {
+    char release[16] = "gcc";
+    if (o->write.gcc_release)
+        snprintf(release, sizeof release, "gcc %u", o->write.gcc_release);
     if (!o->generated || !quiet)
-        fprintf(stderr, "pgokit: %s: gcc %u %s\n", o->generated ? "note" : "warning",
-                o->write.gcc_release, text);
+        fprintf(stderr, "pgokit: %s: %s %s\n", o->generated ? "note" : "warning", release, text);
     return !o->generated;
 }
 

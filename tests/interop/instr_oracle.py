@@ -30,7 +30,7 @@ def summarised(work, path):
     folder = work.temp("summary")
     for index in (5, 7, 9, 11, 12, 13):
         out = f"{folder}/{index}"
-        good(work.pgokit, "convert", path, "--index-version", str(index), "-o", out)
+        good(work.pgokit, "merge", "-q", path, "--index-version", str(index), "-o", out)
         good(sys.executable, oracle(), "--summary", out)
 
 

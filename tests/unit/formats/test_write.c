@@ -178,7 +178,7 @@ static void what_a_form_leaves_out_of_counters(void **state)
         struct pgk_instr_target target;
         bool bitmaps, ids;
     } cases[] = {{{PGK_INSTR_INDEXED, 0}, false, false}, {{PGK_INSTR_INDEXED, 8}, true, true},
-                 {{PGK_INSTR_INDEXED, 10}, true, false}, {{PGK_INSTR_TEXT, 0}, false, false},
+                 {{PGK_INSTR_INDEXED, 10}, true, false}, {{PGK_INSTR_TEXT, 0}, false, true},
                  {{PGK_INSTR_RAW, 0}, false, false},     {{PGK_INSTR_RAW, 8}, true, false}};
     struct pgk_instr *p = sample_instr();
     (void)state;
