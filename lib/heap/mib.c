@@ -264,56 +264,59 @@ const char *pgk_mib_label_rule(enum pgk_mib_label label)
 }
 
 #define BIT(id) (UINT64_C(1) << (id))
-static const uint64_t of_accesses =
-    BIT(PGK_MIB_TotalAccessCount) |
-    BIT(PGK_MIB_MinAccessCount) |
-    BIT(PGK_MIB_MaxAccessCount) |
-    BIT(PGK_MIB_TotalAccessDensity) |
-    BIT(PGK_MIB_MinAccessDensity) |
-    BIT(PGK_MIB_MaxAccessDensity) |
-    BIT(PGK_MIB_TotalLifetimeAccessDensity) |
-    BIT(PGK_MIB_MinLifetimeAccessDensity) |
-    BIT(PGK_MIB_MaxLifetimeAccessDensity) |
-    BIT(PGK_MIB_TouchedSize) |
-    BIT(PGK_MIB_UntouchedSize) |
-    BIT(PGK_MIB_MinTouched) |
-    BIT(PGK_MIB_MaxTouched);
-#undef BIT
+/* Densities are of accesses, and of lifetimes. */
+#define OF_DENSITIES                                                                              \
+    (BIT(PGK_MIB_TotalLifetimeAccessDensity) | BIT(PGK_MIB_MinLifetimeAccessDensity) |            \
+     BIT(PGK_MIB_MaxLifetimeAccessDensity))
+#define OF_LIFETIMES                                                                              \
+    (BIT(PGK_MIB_TotalLifetime) | BIT(PGK_MIB_MinLifetime) | BIT(PGK_MIB_MaxLifetime))
+#define OF_ACCESSES                                                                               \
+    (BIT(PGK_MIB_TotalAccessCount) | BIT(PGK_MIB_MinAccessCount) | BIT(PGK_MIB_MaxAccessCount) |  \
+     BIT(PGK_MIB_TotalAccessDensity) | BIT(PGK_MIB_MinAccessDensity) |                            \
+     BIT(PGK_MIB_MaxAccessDensity) | OF_DENSITIES | BIT(PGK_MIB_TouchedSize) |                    \
+     BIT(PGK_MIB_UntouchedSize) | BIT(PGK_MIB_MinTouched) | BIT(PGK_MIB_MaxTouched))
 
 bool pgk_mib_is_of_accesses(enum pgk_mib_id id)
 {
-    return of_accesses >> id & 1;
+    return OF_ACCESSES >> id & 1;
 }
 
 void pgk_mib_forget_accesses(struct pgk_mib *m)
 {
-    m->known &= ~of_accesses;
+    m->known &= ~OF_ACCESSES;
     m->hist_count = 0;
 }
 
+/* What a sign stands for: one field of a group is all ones, and so the group is not known. */
+static const struct {
+    enum pgk_mib_id total, sign;
+    uint64_t all_ones, group;
+} signs[] = {
+    {PGK_MIB_TotalLifetime, PGK_MIB_MinLifetime, UINT32_MAX, OF_LIFETIMES | OF_DENSITIES},
+    {PGK_MIB_TotalAccessCount, PGK_MIB_MinAccessCount, UINT64_MAX, OF_ACCESSES & ~OF_DENSITIES},
+    {PGK_MIB_TotalLifetimeAccessDensity, PGK_MIB_MinLifetimeAccessDensity, UINT32_MAX,
+     OF_DENSITIES},
+};
+
 uint64_t pgk_mib_unknown_sign(enum pgk_mib_id id, uint64_t known)
 {
-    if (id == PGK_MIB_MinLifetime && !(known >> PGK_MIB_TotalLifetime & 1))
-        return UINT32_MAX;
-    if (id == PGK_MIB_MinAccessCount && !(known >> PGK_MIB_TotalAccessCount & 1))
-        return UINT64_MAX;
+    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
+        if (signs[i].sign == id && !(known >> signs[i].total & 1))
+            return signs[i].all_ones;
     return 0;
 }
 
-static void forget_lifetimes(struct pgk_mib *m)
+uint64_t pgk_mib_known_by_signs(uint64_t known)
 {
-    static const enum pgk_mib_id of_lifetimes[] = {
-        PGK_MIB_TotalLifetime,         PGK_MIB_MinLifetime,
-        PGK_MIB_MaxLifetime,           PGK_MIB_TotalLifetimeAccessDensity,
-        PGK_MIB_MinLifetimeAccessDensity, PGK_MIB_MaxLifetimeAccessDensity};
-    for (size_t i = 0; i < sizeof of_lifetimes / sizeof *of_lifetimes; i++)
-        m->known &= ~(UINT64_C(1) << of_lifetimes[i]);
+    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
+        if (!(known >> signs[i].total & 1))
+            known &= ~signs[i].group;
+    return known;
 }
 
 void pgk_mib_take_signs(struct pgk_mib *m)
 {
-    if (m->v[PGK_MIB_MinLifetime] == pgk_mib_unknown_sign(PGK_MIB_MinLifetime, 0))
-        forget_lifetimes(m);
-    if (m->v[PGK_MIB_MinAccessCount] == pgk_mib_unknown_sign(PGK_MIB_MinAccessCount, 0))
-        pgk_mib_forget_accesses(m);
+    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
+        if (m->v[signs[i].sign] == signs[i].all_ones)
+            m->known &= ~signs[i].group;
 }

@@ -80,9 +80,12 @@ static inline bool pgk_mib_is_of_histogram(enum pgk_mib_id id)
 bool pgk_mib_is_compilers(enum pgk_mib_id id);
 
 /* An LLVM with assertions stops at a MIB without one of the compiler's fields, so these cannot be
- * left out of an indexed profile. That lifetimes or accesses are not known has a sign there: the
- * smallest of them is all ones. 0 if the field is no such sign, or what it stands for is known. */
+ * left out of an indexed profile. That lifetimes, accesses or densities are not known has a sign
+ * there: the smallest of them is all ones. 0 if the field is no such sign, or what it stands for is
+ * known. */
 uint64_t pgk_mib_unknown_sign(enum pgk_mib_id id, uint64_t known);
+/* Of the known fields, those that are read back as known: not what a sign is written for. */
+uint64_t pgk_mib_known_by_signs(uint64_t known);
 /* Makes unknown what has the sign in a block that was read. */
 void pgk_mib_take_signs(struct pgk_mib *m);
 /* Of the objects of a context on average: seconds that they live; accesses per byte and second, as

@@ -88,7 +88,9 @@ static uint64_t file_value(const struct writer *w, const struct pgk_heap_context
                            enum pgk_mib_id id)
 {
     const uint64_t sign = pgk_mib_unknown_sign(id, c->known);
-    return sign ? sign : pgk_context_file_value(w->h, c, id);
+    if (sign)
+        return sign;
+    return pgk_mib_known_by_signs(c->known) >> id & 1 ? pgk_context_file_value(w->h, c, id) : 0;
 }
 
 /* A context is written once for each function of its inline chain, so it is packed once. */
