@@ -16,7 +16,7 @@ u64 pgal_mark;
 
 enum { STATE_SHIFT = 2, STATES = 7 }; /* state 0: it is in use */
 
-/* The tree's first level is the end of the map, behind a pointer and a lock. */
+/* The tree's first level is the end of the map, after a pointer and a lock. */
 static const u64 *const *root(void)
 {
     const u64 level = sizeof(void *) << PGAL_ROOT_BITS;

@@ -9,7 +9,7 @@ extern char **__environ __attribute__((weak));
 extern void *__libc_stack_end __attribute__((weak));
 
 /* Before the C library has its environment, it is where the kernel put it: on the stack of the
- * first thread, behind the arguments and their number. */
+ * first thread, after the arguments and their number. */
 static char **environment(void)
 {
     if (&__environ && __environ)

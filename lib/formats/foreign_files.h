@@ -10,7 +10,7 @@ struct pgk_foreign_file {
     const char *hint; /* what to do with it */
 };
 
-/* NULL: nobody knows what the bytes are. */
+/* NULL if the bytes are of no known kind. */
 const struct pgk_foreign_file *pgk_foreign_file(const uint8_t *bytes, size_t size);
 
 #endif

@@ -227,3 +227,15 @@ bool pgk_sample_values(const struct pgk_sample *p, const uint32_t *nodes, size_t
         qsort(values->v, values->n, sizeof *values->v, compare_values);
     return true;
 }
+
+uint64_t pgk_sample_line_total(const struct pgk_sample *p, uint32_t node)
+{
+    const struct pgk_sample_recs *recs = &p->nodes.v[node].recs;
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < recs->n; i++)
+        if (recs->v[i].what == PGK_REC_BODY)
+            sum = pgk_add_saturated(sum, recs->v[i].count);
+    for (uint32_t c = pgk_sample_first(p, node); c; c = pgk_sample_next(p, c))
+        sum = pgk_add_saturated(sum, pgk_sample_line_total(p, c));
+    return sum;
+}

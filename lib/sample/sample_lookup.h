@@ -45,4 +45,8 @@ bool pgk_sample_body(const struct pgk_sample *p, const uint32_t *nodes, size_t n
 PGK_MUST_USE bool pgk_sample_values(const struct pgk_sample *p, const uint32_t *nodes, size_t n,
                                     uint64_t loc, pgk_sample_recs_vec *values);
 
+/* Samples of the lines of a function and its inlinees: what a summary adds up, and the total that
+ * gcc computes. */
+uint64_t pgk_sample_line_total(const struct pgk_sample *p, uint32_t node);
+
 #endif

@@ -3,6 +3,7 @@
 
 #include "record_writer.h"
 #include "sample_format.h"
+#include "sample_lookup.h"
 #include "sample_origin.h"
 
 struct writer {
@@ -57,18 +58,6 @@ static size_t count_places(const struct pgk_sample *p, uint32_t node, bool (*is_
     return n;
 }
 
-static uint64_t sum_of_lines(const struct pgk_sample *p, uint32_t node)
-{
-    const struct pgk_sample_recs *recs = &p->nodes.v[node].recs;
-    uint64_t sum = 0;
-    for (uint32_t i = 0; i < recs->n; i++)
-        if (recs->v[i].what == PGK_REC_BODY)
-            sum = pgk_add_saturated(sum, recs->v[i].count);
-    for (uint32_t c = pgk_sample_first(p, node); c; c = pgk_sample_next(p, c))
-        sum = pgk_add_saturated(sum, sum_of_lines(p, c));
-    return sum;
-}
-
 /* What the lines and totals of functions lose. */
 static void note_lost(const struct pgk_sample *p, const struct pgk_gcc_compiler *compiler,
                       struct pgk_sample_written *left_out)
@@ -79,7 +68,7 @@ static void note_lost(const struct pgk_sample *p, const struct pgk_gcc_compiler 
     for (size_t i = 0; i < p->by_heat.n; i++) {
         uint32_t node = p->by_heat.v[i];
         *discriminators += count_places(p, node, by_line ? has_discriminator : is_cut);
-        left_out->totals_dropped += p->nodes.v[node].total != sum_of_lines(p, node);
+        left_out->totals_dropped += p->nodes.v[node].total != pgk_sample_line_total(p, node);
     }
 }
 

@@ -4,6 +4,7 @@
 #include "opts.h"
 #include "pgokit/human.h"
 #include "pgokit/report.h"
+#include "sample_lookup.h"
 #include "sample_order.h"
 #include "sample_spelling.h"
 #include "saturate.h"
@@ -111,25 +112,12 @@ static bool has_summary(const struct view *v)
     return v->opts->of_one && v->opts->info && pgk_file_info_summary(v->opts->info);
 }
 
-/* Samples of the lines of a function and its inlinees, which is what a summary adds up. */
-static uint64_t line_samples(const struct pgk_sample *p, uint32_t node)
-{
-    const struct pgk_sample_recs *recs = &p->nodes.v[node].recs;
-    uint64_t sum = 0;
-    for (uint32_t i = 0; i < recs->n; i++)
-        if (recs->v[i].what == PGK_REC_BODY)
-            sum = pgk_add_saturated(sum, recs->v[i].count);
-    for (uint32_t c = pgk_sample_first(p, node); c; c = pgk_sample_next(p, c))
-        sum = pgk_add_saturated(sum, line_samples(p, c));
-    return sum;
-}
-
 /* Of all functions; where only one was read, of the samples of all lines. */
 static double share_of(const struct view *v, uint32_t top)
 {
     bool one = has_summary(v);
     double all = (double)(one ? v->summary.total_count : v->functions_total);
-    uint64_t part = one ? line_samples(v->p, top) : v->p->nodes.v[top].total;
+    uint64_t part = one ? pgk_sample_line_total(v->p, top) : v->p->nodes.v[top].total;
     return all > 0 ? 100 * (double)part / all : 0;
 }
 
