@@ -434,7 +434,7 @@ struct pgg_rule pgg_rule_find(u64 pc)
     return execute(&p, b) ? rule_of(&p) : none;
 }
 
-static void keep(struct pgg_rule_slot *slot, u64 pc, u64 rule)
+static void keep_rule(struct pgg_rule_slot *slot, u64 pc, u64 rule)
 {
     __atomic_store_n(&slot->rule, rule, __ATOMIC_RELAXED);
     __atomic_store_n(&slot->pc_xor_rule, rule ^ pc, __ATOMIC_RELAXED);
@@ -449,14 +449,14 @@ PGG_COLD struct pgg_rule pgg_rule_miss(u64 pc)
         u64 word;
     } u = {pgg_rule_find(pc)};
     const u32 way = __atomic_fetch_add(&turn, 1, __ATOMIC_RELAXED) % PGG_RULE_WAYS;
-    keep(&pgg_rule_slots(pc)[way], pc, u.word);
+    keep_rule(&pgg_rule_slots(pc)[way], pc, u.word);
     return u.rule;
 }
 
 void pgg_frames_forget(void)
 {
     for (size_t i = 0; i < sizeof pgg_rules / sizeof **pgg_rules; i++)
-        keep(&pgg_rules[0][i], 0, 0);
+        keep_rule(&pgg_rules[0][i], 0, 0);
     __atomic_fetch_add(&pgg_frames_epoch, 1, __ATOMIC_RELAXED);
 }
 

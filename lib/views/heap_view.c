@@ -146,9 +146,14 @@ int pgk_heap_view_stack(const struct pgk_heap *heap, size_t context, struct pgk_
     return 0;
 }
 
-/* LLVM's formats keep 16 bits of an offset, so line 0 becomes the next multiple of 65536. */
+/* LLVM's formats keep 16 bits of an offset, so line 0 becomes the next multiple of 65536, and a line
+ * above the function's (its declaration is in another header) a large offset. */
 uint32_t pgk_heap_frame_line(const struct pgk_heap_frame *f)
 {
     uint32_t line = f->decl_line ? f->decl_line + f->line_offset : 0;
+    bool is_above = f->line_offset > INT16_MAX && f->line_offset <= PGK_LLVM_LINE_MASK &&
+                    line > PGK_LLVM_LINE_MASK;
+    if (is_above)
+        line -= PGK_LLVM_LINE_MASK + 1;
     return line & PGK_LLVM_LINE_MASK ? line : 0;
 }

@@ -107,6 +107,17 @@ static void code_without_a_line_has_none(void **state)
         assert_int_equal(pgk_heap_frame_line(&f[i]), lines[i]);
 }
 
+static void a_line_above_its_function_is_found_from_16_bits(void **state)
+{
+    (void)state;
+    const struct pgk_heap_frame f[] = {{.decl_line = 356, .line_offset = 65536 - 10},
+                                       {.decl_line = 356, .line_offset = UINT32_MAX - 9},
+                                       {.decl_line = 356, .line_offset = 40000}};
+    const uint32_t lines[] = {346, 346, 40356};
+    for (size_t i = 0; i < PGK_COUNTOF(f); i++)
+        assert_int_equal(pgk_heap_frame_line(&f[i]), lines[i]);
+}
+
 static void out_of_memory_anywhere(void **state)
 {
     (void)state;
@@ -136,6 +147,7 @@ int main(void)
         cmocka_unit_test(site_is_the_programs_own),
         cmocka_unit_test(equal_stacks_of_two_profiles_are_one_node),
         cmocka_unit_test(code_without_a_line_has_none),
+        cmocka_unit_test(a_line_above_its_function_is_found_from_16_bits),
         cmocka_unit_test(out_of_memory_anywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
