@@ -12,6 +12,7 @@
 #include "code.h"
 #include "elf_file.h"
 #include "insn.h"
+#include "machine.h"
 #include "vec.h"
 
 #include <elf.h>
@@ -151,7 +152,7 @@ static void read_program(struct walk *w, struct pgk_err *err)
     uint64_t done = 0;
     find_text(w);
     if (pgk_elf_symbols(w->elf, &syms, &n, err) ||
-        pgk_insn_decoder_open(&d, pgk_elf_machine(w->elf), PGK_INSN_READABLE, err)) {
+        pgk_insn_decoder_open(&d, pgk_elf_machine(w->elf)->number, PGK_INSN_READABLE, err)) {
         pgk_err_print(err, stderr);
         exit(2);
     }
@@ -421,7 +422,7 @@ int main(int argc, char **argv)
     if (!(w.out = fopen(argv[optind + 1], "w")))
         die(argv[optind + 1]);
     read_program(&w, &err);
-    if (pgk_elf_machine(w.elf) == EM_AARCH64 && pgk_code_open(&w.code, w.elf, &err)) {
+    if (!pgk_elf_machine(w.elf)->table_operand && pgk_code_open(&w.code, w.elf, &err)) {
         pgk_err_print(&err, stderr);
         return 2;
     }

@@ -1,6 +1,7 @@
 /* Counters by calling context of functions and lines. */
 #include "line_contexts.h"
 
+#include "machine.h"
 #include "pieces.h"
 
 #include <elf.h>
@@ -98,7 +99,7 @@ static bool add_caller(struct pgk_line_contexts *c, uint32_t frame)
  * left out there. */
 static bool leaves_callers_out(struct pgk_line_contexts *c)
 {
-    if (c->b->code.decoder.machine != EM_AARCH64)
+    if (!c->b->code.decoder.machine->framed_library)
         return false;
     c->callers.n = 0;
     c->recurs = false;

@@ -2,6 +2,8 @@
  * which jump through a pointer that a relocation fills by name. */
 #include "disasm_priv.h"
 
+#include "machine.h"
+
 #include <elf.h>
 #include <stdlib.h>
 
@@ -32,19 +34,16 @@ static const char *symbol_name(const struct table *t, uint64_t number)
 
 static bool add_slots(struct table *t, const char *section)
 {
-    uint32_t jump = R_X86_64_JUMP_SLOT, data = R_X86_64_GLOB_DAT;
+    const struct pgk_machine *machine = pgk_elf_machine(t->d->elf);
     size_t size;
     const uint8_t *bytes = pgk_elf_section(t->d->elf, section, &size);
-    if (pgk_elf_machine(t->d->elf) == EM_AARCH64) {
-        jump = R_AARCH64_JUMP_SLOT;
-        data = R_AARCH64_GLOB_DAT;
-    }
     for (size_t at = 0; bytes && size - at >= sizeof(Elf64_Rela); at += sizeof(Elf64_Rela)) {
         Elf64_Rela rela;
         memcpy(&rela, bytes + at, sizeof rela);
         uint32_t type = (uint32_t)ELF64_R_TYPE(rela.r_info);
-        const char *name =
-            type == jump || type == data ? symbol_name(t, ELF64_R_SYM(rela.r_info)) : NULL;
+        const char *name = type == machine->jump_slot || type == machine->data_slot
+                               ? symbol_name(t, ELF64_R_SYM(rela.r_info))
+                               : NULL;
         if (name && !pgk_vec_push(&t->slots, (struct slot){rela.r_offset, name}))
             return false;
     }
@@ -74,24 +73,10 @@ static uint32_t word_at(const uint8_t *bytes, size_t left)
     return word;
 }
 
-/* The pointer that a stub takes its target from, if `insn` is where it does so; else 0. */
-static uint64_t slot_used(const struct pgk_disasm *d, const struct pgk_insn *insn,
-                          const uint8_t *bytes, size_t left)
-{
-    if (pgk_elf_machine(d->elf) != EM_AARCH64)
-        return insn->kind == PGK_INSN_JUMP && insn->indirect ? insn->data : 0;
-    /* adrp x16, PAGE; ldr x17, [x16, #OFFSET] */
-    uint32_t adrp = word_at(bytes, left), ldr = left > 4 ? word_at(bytes + 4, left - 4) : 0;
-    if ((adrp & 0x9f00001f) != 0x90000010 || (ldr & 0xffc003ff) != 0xf9400211)
-        return 0;
-    return insn->data + 8 * (ldr >> 10 & 0xfff);
-}
-
 /* Where branches may land: endbr64, bti c. */
 static bool is_landing(const struct pgk_disasm *d, const uint8_t *bytes, size_t left)
 {
-    return word_at(bytes, left) ==
-           (pgk_elf_machine(d->elf) == EM_AARCH64 ? 0xd503245f : 0xfa1e0ff3);
+    return word_at(bytes, left) == pgk_elf_machine(d->elf)->landing_pad;
 }
 
 static bool name_stubs(const struct table *t, uint32_t section)
@@ -104,7 +89,7 @@ static bool name_stubs(const struct table *t, uint32_t section)
         const uint8_t *bytes = s.bytes + at;
         size_t left = (size_t)(s.size - at);
         pgk_insn_decode(&d->decoder, bytes, left, s.addr + at, &insn);
-        const char *name = name_of(t, slot_used(d, &insn, bytes, left));
+        const char *name = name_of(t, pgk_insn_stub_slot(&d->decoder, &insn, bytes, left));
         uint64_t start = landing == UINT64_MAX ? insn.addr : landing;
         struct pgk_disasm_symbol stub = {name, start, section, .code = true, .plt = true};
         if (name && !pgk_vec_push(&d->symbols, stub))

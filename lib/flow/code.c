@@ -2,6 +2,7 @@
 #include "code.h"
 
 #include "frame_states.h"
+#include "machine.h"
 #include "mem.h"
 #include "search.h"
 
@@ -98,7 +99,7 @@ int pgk_code_open(struct pgk_code *code, const struct pgk_elf *elf, struct pgk_e
     *code = (struct pgk_code){.elf = elf};
     struct starts starts = {.code = code};
     int status =
-        pgk_insn_decoder_open(&code->decoder, pgk_elf_machine(elf), PGK_INSN_READABLE, err);
+        pgk_insn_decoder_open(&code->decoder, pgk_elf_machine(elf)->number, PGK_INSN_READABLE, err);
     if (!status && pgk_elf_entries(elf, add_start, &starts))
         status = pgk_fail_nomem(err);
     if (!status && starts.v.n)
@@ -266,7 +267,7 @@ bool pgk_code_is_frame_edge(struct pgk_code *code, uint64_t addr)
     uint8_t next = pgk_code_mark(code, addr + (mark & PGK_CODE_LENGTH));
     if (pgk_code_kind(mark) == PGK_INSN_RET || pgk_code_kind(next) == PGK_INSN_RET)
         return true;
-    if (code->decoder.machine == EM_AARCH64 && pgk_frame_is_missing(code, addr))
+    if (code->decoder.machine->link_register && pgk_frame_is_missing(code, addr))
         return true;
     uint64_t before = pgk_code_before(code, addr);
     return starts_region(code, addr) || (before != UINT64_MAX && starts_region(code, before));

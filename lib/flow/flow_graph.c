@@ -2,6 +2,7 @@
 #include "flow_graph.h"
 
 #include "jump_table.h"
+#include "machine.h"
 #include "search.h"
 #include "u64_set.h"
 
@@ -45,7 +46,7 @@ static bool is_direct(const struct pgk_insn *insn)
 
 static bool list_table_targets(struct reader *r, const struct pgk_insn *insn)
 {
-    if (r->code->decoder.machine == EM_AARCH64)
+    if (!r->code->decoder.machine->table_operand)
         return pgk_jump_table_step(r->code, &r->jumps, insn->addr, is_inside, r,
                                    &r->table_targets);
     return !insn->data ||

@@ -4,6 +4,7 @@
 #include "gen_place.h"
 #include "gen_samples.h"
 #include "gen_vtables.h"
+#include "machine.h"
 #include "perf_hardware.h"
 #include "saturate.h"
 
@@ -464,7 +465,7 @@ static int unwind_in(struct pgk_gen *g, uint32_t binary, uint64_t count)
         return 0;
     uint64_t missing = 0;
     bool between = is_between_frames(g, binary);
-    if (between && b->code.decoder.machine == EM_AARCH64)
+    if (between && b->code.decoder.machine->link_register)
         missing = entered_by(g, binary);
     if (between && !missing) {
         g->stats.between_frames += count;

@@ -196,8 +196,10 @@ static void of_branches(uint32_t w, const struct pgk_insn *insn, struct pgk_insn
     }
 }
 
-void pgk_arm64_effect(const uint8_t *bytes, size_t n, uint64_t addr, struct pgk_insn_effect *e)
+void pgk_arm64_effect(const struct pgk_insn_decoder *d, const uint8_t *bytes, size_t n,
+                      uint64_t addr, struct pgk_insn_effect *e)
 {
+    (void)d;
     uint32_t w;
     struct pgk_insn insn;
     *e = (struct pgk_insn_effect){
@@ -230,4 +232,18 @@ void pgk_arm64_effect(const uint8_t *bytes, size_t n, uint64_t addr, struct pgk_
         e->changed = bit(field(w, 0));
         e->flags = PGK_FLAGS_LOST;
     }
+}
+
+/* The first instruction of a pair names a page, or an address. */
+bool pgk_arm64_may_name(const struct pgk_insn_decoder *d, const uint8_t *bytes, size_t n,
+                        uint64_t addr, uint64_t low, uint64_t high)
+{
+    enum { PAGE = 4096, LENGTH = 4 };
+    struct pgk_insn insn;
+    for (size_t i = 0; i + LENGTH <= n; i += LENGTH) {
+        pgk_arm64_decode(d, bytes + i, n - i, addr + i, &insn);
+        if (insn.data && insn.data + PAGE > low && insn.data <= high)
+            return true;
+    }
+    return false;
 }

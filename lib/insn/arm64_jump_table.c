@@ -156,7 +156,7 @@ bool pgk_arm64_jumps_step(struct pgk_arm64_jumps *j, uint32_t w, uint64_t addr,
         *table = j->reg[to].table;
         return j->reg[to].is == PGK_ARM64_TARGET;
     }
-    pgk_arm64_effect((const uint8_t *)&w, sizeof w, addr, &e);
+    pgk_arm64_effect(NULL, (const uint8_t *)&w, sizeof w, addr, &e);
     if ((w & 0xff000010) == 0x54000000)
         branch(j, w, &insn);
     set(j, w, &e);

@@ -29,12 +29,12 @@ enum pgk_insn_kind {
 
 struct pgk_insn {
     uint64_t addr;
-    uint64_t target;      /* of a direct branch or call; else 0 */
-    uint64_t data;        /* address of an operand relative to the program counter; else 0 */
-    uint8_t length;       /* bytes; of bytes that are no instruction what to skip: never 0 */
-    uint8_t kind;         /* enum pgk_insn_kind */
+    uint64_t target; /* of a direct branch or call; else 0 */
+    uint64_t data;   /* address of an operand relative to the program counter; else 0 */
+    uint8_t length;  /* bytes; of bytes that are no instruction what to skip: never 0 */
+    uint8_t kind;    /* enum pgk_insn_kind */
     bool valid;
-    bool indirect;        /* branch or call through a register or memory */
+    bool indirect; /* branch or call through a register or memory */
 };
 
 enum pgk_insn_style {
@@ -43,17 +43,20 @@ enum pgk_insn_style {
                           only in its first version, with targets counted from the next one */
 };
 
+struct pgk_machine;
+struct pgk_insn_machine;
 struct pgk_insn_decoder {
-    uint16_t machine; /* EM_... */
+    const struct pgk_machine *machine;
+    const struct pgk_insn_machine *code; /* the functions of the machine */
     enum pgk_insn_style style;
-    void *capstone;   /* csh and its instruction, opened on first use */
+    void *capstone; /* csh and its instruction, opened on first use */
     void *zydis;
-    void *memo;       /* of instructions of x86-64 */
+    void *memo; /* of instructions of x86-64 */
 };
 
 enum { PGK_INSN_TEXT_SIZE = 192 };
 
-/* PGK_E_VERSION for a machine other than x86-64 and AArch64. */
+/* `machine` is EM_...; PGK_E_VERSION for one without a row in machines.def. */
 int pgk_insn_decoder_open(struct pgk_insn_decoder *d, uint16_t machine, enum pgk_insn_style style,
                           struct pgk_err *err);
 void pgk_insn_decoder_close(struct pgk_insn_decoder *d);
@@ -76,6 +79,10 @@ struct pgk_insn_table {
 /* False for any other instruction, and for one that reads the stack. */
 bool pgk_insn_table(const struct pgk_insn_decoder *d, const uint8_t *bytes, size_t n,
                     struct pgk_insn_table *table);
+/* The address of the pointer that a stub of a procedure linkage table takes its target from, if
+ * `insn`, whose bytes are the first of `n`, is where it does so; else 0. */
+uint64_t pgk_insn_stub_slot(const struct pgk_insn_decoder *d, const struct pgk_insn *insn,
+                            const uint8_t *bytes, size_t n);
 
 /* True if control may go on to the next instruction. */
 static inline bool pgk_insn_falls_through(const struct pgk_insn *i)

@@ -1,6 +1,8 @@
 /* What instructions of x86-64 do with addresses. */
 #include "x86_priv.h"
 
+#include <string.h>
+
 enum { RAX = 0, RCX = 1, RDX = 2, RSP = 4, RBP = 5, RSI = 6, RDI = 7, R8 = 8, R11 = 11 };
 
 /* Registers that a call need not keep. */
@@ -174,4 +176,22 @@ void pgk_x86_effect(const struct pgk_insn_decoder *d, const uint8_t *bytes, size
     } else if (in.operand_count_visible == 2) {
         find_value(&in, ops, addr, e);
     }
+}
+
+/* An address stands in code as it is, or as its distance from the end of the instruction, and
+ * an immediate of up to 4 bytes may follow it. */
+bool pgk_x86_may_name(const struct pgk_insn_decoder *d, const uint8_t *bytes, size_t n,
+                      uint64_t addr, uint64_t low, uint64_t high)
+{
+    enum { DISTANCE = 4, IMMEDIATE = 4 };
+    const uint64_t length = high - low, length_around = length + IMMEDIATE;
+    (void)d;
+    for (size_t i = 0; i + DISTANCE <= n; i++) {
+        int32_t number;
+        memcpy(&number, bytes + i, sizeof number);
+        uint64_t named = addr + i + DISTANCE + (uint64_t)(int64_t)number;
+        if ((uint32_t)number - low <= length || named + IMMEDIATE - low <= length_around)
+            return true;
+    }
+    return false;
 }

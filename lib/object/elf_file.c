@@ -5,6 +5,7 @@
 #include "compressed.h"
 #include "filemap.h"
 #include "hash.h"
+#include "machine.h"
 #include "mem.h"
 #include "message.h"
 #include "vec.h"
@@ -50,7 +51,7 @@ struct pgk_elf {
     struct pgk_filemap map;
     bool mapped;
     bool pie;
-    uint16_t machine;
+    const struct pgk_machine *machine;
     PGK_VEC(struct pgk_segment) segments;
     PGK_VEC(struct section) sections;
     const uint8_t *build_id;
@@ -131,11 +132,11 @@ static int check_header(const struct pgk_elf *elf, const GElf_Ehdr *h, enum pgk_
                                                         : PGK_F("type %u", h->e_type),
                         .expected = "an executable or a shared library",
                         .hint = "give the linked program");
-    if (h->e_machine != EM_X86_64 && h->e_machine != EM_AARCH64)
+    if (!pgk_machine_find(h->e_machine))
         return pgk_fail(err, PGK_E_FORMAT, .file = elf->path, .format = FORMAT,
                         .offset = &(uint64_t){offsetof(Elf64_Ehdr, e_machine)},
                         .field = "machine", .found = PGK_F("machine %u", h->e_machine),
-                        .expected = "x86-64 (62) or AArch64 (183)");
+                        .expected = pgk_machine_names((char[200]){0}, 200));
     return check_section_headers(elf, h, err);
 }
 
@@ -283,7 +284,7 @@ static int read_elf(struct pgk_elf *elf, enum pgk_elf_kind kind, struct pgk_err 
     if (status < 0)
         goto done;
     elf->pie = h.e_type == ET_DYN;
-    elf->machine = h.e_machine;
+    elf->machine = pgk_machine_find(h.e_machine);
     status = read_segments(elf, libelf, &h, err);
     if (status >= 0)
         status = read_sections(elf, libelf, &h, err);
@@ -393,7 +394,7 @@ bool pgk_elf_is_pie(const struct pgk_elf *elf)
     return elf->pie;
 }
 
-uint16_t pgk_elf_machine(const struct pgk_elf *elf)
+const struct pgk_machine *pgk_elf_machine(const struct pgk_elf *elf)
 {
     return elf->machine;
 }

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct pgk_machine;
 struct pgk_elf;
 
 struct pgk_segment { /* one PT_LOAD */
@@ -28,7 +29,7 @@ void pgk_elf_close(struct pgk_elf **elf);
 
 const char *pgk_elf_path(const struct pgk_elf *elf);
 bool pgk_elf_is_pie(const struct pgk_elf *elf); /* ET_DYN */
-uint16_t pgk_elf_machine(const struct pgk_elf *elf); /* EM_... */
+const struct pgk_machine *pgk_elf_machine(const struct pgk_elf *elf); /* never NULL */
 /* PT_LOAD segments in file order. */
 const struct pgk_segment *pgk_elf_segments(const struct pgk_elf *elf, size_t *count);
 /* GNU build id; *size 0 and NULL if the file has none. */

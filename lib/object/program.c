@@ -6,6 +6,7 @@
 
 #include "elf_priv.h"
 #include "filemap.h"
+#include "machine.h"
 #include "opts.h"
 
 #include <elf.h>
@@ -107,15 +108,6 @@ static int check_ident(const struct pgk_filemap *map, const char *path, struct p
     return 0;
 }
 
-/* The runtime that is installed here is for programs of this machine. */
-#ifdef __aarch64__
-#define OWN_MACHINE EM_AARCH64
-#define OWN_NAME    "AArch64 (183)"
-#else
-#define OWN_MACHINE EM_X86_64
-#define OWN_NAME    "x86-64 (62)"
-#endif
-
 /* glibc's is ld-linux-x86-64.so.2 or ld-linux-aarch64.so.1, musl's ld-musl-x86_64.so.1. */
 static void find_linker(struct pgk_program *program, const struct pgk_elf *elf)
 {
@@ -135,11 +127,13 @@ static int inspect_elf(struct pgk_program *program, const char *path, struct pgk
     struct pgk_elf *elf;
     PGK_TRY(pgk_elf_open(&elf, path, err));
     int status = 0;
-    if (pgk_elf_machine(elf) != OWN_MACHINE)
+    const struct pgk_machine *machine = pgk_elf_machine(elf), *host = pgk_machine_of_host();
+    if (machine != host)
         status = pgk_fail(err, PGK_E_FORMAT, .file = path, .format = "program",
                           .offset = &(uint64_t){offsetof(Elf64_Ehdr, e_machine)},
-                          .field = "machine", .found = PGK_F("%u", pgk_elf_machine(elf)),
-                          .expected = OWN_NAME,
+                          .field = "machine", .found = PGK_F("%u", machine->number),
+                          .expected = host ? PGK_F("%s (%u)", host->name, host->number)
+                                           : "a machine that pgokit records on",
                           .hint = "build it for the machine that records it, or record it there");
     if (!status) {
         program->kind = has_section(elf, ".interp") ? PGK_PROGRAM_DYNAMIC : PGK_PROGRAM_STATIC;

@@ -146,8 +146,8 @@ int pgk_heap_view_stack(const struct pgk_heap *heap, size_t context, struct pgk_
     return 0;
 }
 
-/* LLVM's formats keep 16 bits of an offset, so line 0 becomes the next multiple of 65536, and a line
- * above the function's (its declaration is in another header) a large offset. */
+/* LLVM's formats keep 16 bits of an offset, so line 0 becomes the next multiple of 65536, and a
+ * line above the function's (its declaration is in another header) a large offset. */
 uint32_t pgk_heap_frame_line(const struct pgk_heap_frame *f)
 {
     uint32_t line = f->decl_line ? f->decl_line + f->line_offset : 0;

@@ -285,6 +285,7 @@ static void other_machines_are_refused(void **state)
     struct pgk_err err = {0};
     assert_int_equal(pgk_insn_decoder_open(&d, EM_RISCV, PGK_INSN_LLVM, &err), PGK_E_VERSION);
     assert_string_equal(err.field, "machine");
+    assert_string_equal(err.expected, "x86-64 (62) or AArch64 (183)");
 }
 
 int main(void)

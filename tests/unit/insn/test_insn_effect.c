@@ -286,7 +286,9 @@ static void names_of_addresses(void **state)
     static const uint8_t lea[] = {0x90, 0x48, 0x8d, 0x15, 0xf0, 0x13, 0, 0, 0x90}, /* 0x23f8 */
         compare[] = {0x48, 0x81, 0x3d, 0x10, 0, 0, 0, 0x28, 7, 0x20, 0}; /* 0x101b; 0x200728 */
     static const uint8_t page[] = {8, 0, 0, 0xb0}; /* adrp x8, 0x2000 */
-    const struct pgk_insn_decoder x = {.machine = EM_X86_64}, arm = {.machine = EM_AARCH64};
+    struct pgk_insn_decoder x, arm;
+    assert_int_equal(pgk_insn_decoder_open(&x, EM_X86_64, PGK_INSN_READABLE, NULL), 0);
+    assert_int_equal(pgk_insn_decoder_open(&arm, EM_AARCH64, PGK_INSN_READABLE, NULL), 0);
     assert_true(pgk_insn_may_name(&x, lea, sizeof lea, AT, 0x23f8, 0x23f8));
     assert_true(pgk_insn_may_name(&x, lea, sizeof lea, AT, 0x23f0, 0x2400));
     assert_false(pgk_insn_may_name(&x, lea, sizeof lea, AT, 0x2400, 0x2500));
@@ -298,6 +300,8 @@ static void names_of_addresses(void **state)
     assert_true(pgk_insn_may_name(&arm, page, sizeof page, AT, 0x1000, 0x2000));
     assert_false(pgk_insn_may_name(&arm, page, sizeof page, AT, 0x3000, 0x4000));
     assert_false(pgk_insn_may_name(&arm, page, sizeof page, AT, 0x1000, 0x1fff));
+    pgk_insn_decoder_close(&x);
+    pgk_insn_decoder_close(&arm);
 }
 
 int main(void)

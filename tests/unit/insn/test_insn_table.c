@@ -7,11 +7,12 @@
 
 static void check(uint16_t machine, const char *hex, bool is, bool branch, int reg, int32_t slot)
 {
-    struct pgk_insn_decoder d = {.machine = machine};
+    struct pgk_insn_decoder d;
     struct pgk_insn_table t = {0};
     size_t n = strlen(hex) / 2;
     uint8_t *bytes = malloc(n); /* of its size, so that reading past the end is noticed */
     assert_non_null(bytes);
+    assert_int_equal(pgk_insn_decoder_open(&d, machine, PGK_INSN_READABLE, NULL), 0);
     for (size_t i = 0; i < n; i++)
         assert_int_equal(sscanf(hex + 2 * i, "%2hhx", &bytes[i]), 1);
     assert_int_equal(pgk_insn_table(&d, bytes, n, &t), is);
@@ -28,6 +29,7 @@ static void check(uint16_t machine, const char *hex, bool is, bool branch, int r
         free(less);
     }
     free(bytes);
+    pgk_insn_decoder_close(&d);
 }
 
 static void tables_of_x86(void **state)

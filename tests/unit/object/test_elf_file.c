@@ -2,6 +2,7 @@
 #include "../elf_image.h"
 
 #include "elf_priv.h"
+#include "machine.h"
 #include "pgokit/log.h"
 
 #include <zlib.h>
@@ -115,7 +116,7 @@ static void segments_and_build_id_are_found(void **state)
     struct pgk_err err;
     assert_int_equal(open_program(&elf, &b, &err), 0);
     assert_true(pgk_elf_is_pie(elf));
-    assert_int_equal(pgk_elf_machine(elf), EM_X86_64);
+    assert_int_equal(pgk_elf_machine(elf)->number, EM_X86_64);
     assert_string_equal(pgk_elf_path(elf), "image");
     size_t n;
     const struct pgk_segment *segments = pgk_elf_segments(elf, &n);

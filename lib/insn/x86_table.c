@@ -1,20 +1,18 @@
-/* Reads of tables of functions: the entry that a register and a displacement lead to. */
-#include "insn_priv.h"
+/* Reads of tables of functions by x86-64: the entry that a register and a displacement lead to. */
+#include "x86_priv.h"
 
-#include <elf.h>
 #include <string.h>
 
-enum { STACK = 4, FRAME = 5 };                 /* of x86-64: rsp, rbp */
-enum { ARM_FRAME = 29, ARM_STACK = 31 };       /* x29, sp */
+enum { STACK = 4, FRAME = 5 }; /* rsp, rbp */
 enum { REX_W = 8, REX_R = 4, REX_X = 2, REX_B = 1 };
 
-/* The operand in memory behind `m`, the ModRM byte: a register and a displacement, nothing else. */
+/* The operand in memory after `m`, the ModRM byte: a register and a displacement, nothing else. */
 static bool x86_slot(const uint8_t *m, size_t n, uint8_t rex, int32_t *slot)
 {
     unsigned mod = m[0] >> 6, base = m[0] & 7, size = mod == 2 ? 4 : mod;
     size_t i = 1;
     int8_t near = 0;
-    if (base == STACK) { /* a second byte tells */
+    if (base == STACK) { /* a second byte has the base */
         if (n < 2 || (m[1] >> 3 & 7) != STACK || rex & REX_X)
             return false;
         base = m[1] & 7;
@@ -33,7 +31,7 @@ static bool x86_slot(const uint8_t *m, size_t n, uint8_t rex, int32_t *slot)
     return base != STACK && base != FRAME;
 }
 
-static bool x86_table(const uint8_t *bytes, size_t n, struct pgk_insn_table *t)
+bool pgk_x86_table(const uint8_t *bytes, size_t n, struct pgk_insn_table *t)
 {
     enum { NOTRACK = 0x3e, LOAD = 0x8b, BRANCH = 0xff, CALL = 2, JUMP = 4 };
     size_t i = n && bytes[0] == NOTRACK;
@@ -54,25 +52,8 @@ static bool x86_table(const uint8_t *bytes, size_t n, struct pgk_insn_table *t)
     return x86_slot(bytes + i + 1, n - i - 1, rex, &t->slot);
 }
 
-static bool arm64_table(const uint8_t *bytes, size_t n, struct pgk_insn_table *t)
+uint64_t pgk_x86_stub_slot(const struct pgk_insn *insn, const uint8_t *bytes, size_t n)
 {
-    uint32_t w;
-    if (n < sizeof w)
-        return false;
-    memcpy(&w, bytes, sizeof w);
-    unsigned base = w >> 5 & 31;
-    if ((w & 0xffdffc1f) == 0xd61f0000) { /* br, blr */
-        *t = (struct pgk_insn_table){.reg = (int)base, .slot = -1, .branch = true};
-        return true;
-    }
-    if ((w & 0xffc00000) != 0xf9400000) /* ldr of 8 bytes */
-        return false;
-    *t = (struct pgk_insn_table){.reg = (int)(w & 31), .slot = (int32_t)(w >> 10 & 0xfff) * 8};
-    return base != ARM_FRAME && base != ARM_STACK;
-}
-
-bool pgk_insn_table(const struct pgk_insn_decoder *d, const uint8_t *bytes, size_t n,
-                    struct pgk_insn_table *table)
-{
-    return d->machine == EM_X86_64 ? x86_table(bytes, n, table) : arm64_table(bytes, n, table);
+    (void)bytes, (void)n;
+    return insn->kind == PGK_INSN_JUMP && insn->indirect ? insn->data : 0;
 }
