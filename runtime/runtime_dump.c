@@ -158,8 +158,8 @@ enum element { ELEMENT_NONE, ELEMENT_U64, ELEMENT_FLOAT16 };
 static enum element element_of(u64 version)
 {
     switch (version) {
-#define PGK_RAW_VERSION(number, element, module, readers) \
-    case number:                                          \
+#define PGK_RAW_VERSION(number, element, module, since, until) \
+    case number:                                               \
         return ELEMENT_##element;
 #include "heap_raw_versions.def"
 #undef PGK_RAW_VERSION

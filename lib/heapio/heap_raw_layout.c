@@ -4,8 +4,8 @@
 #include <string.h>
 
 static const struct pgk_raw_version versions[] = {
-#define PGK_RAW_VERSION(version, element, module, readers) \
-    {version, PGK_RAW_ELEMENT_##element, PGK_RAW_MODULE_##module, readers},
+#define PGK_RAW_VERSION(version, element, module, since, until) \
+    {version, PGK_RAW_ELEMENT_##element, PGK_RAW_MODULE_##module, since, until},
 #include "heap_raw_versions.def"
 #undef PGK_RAW_VERSION
 };

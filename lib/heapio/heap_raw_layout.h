@@ -17,7 +17,7 @@ struct pgk_raw_version {
     uint32_t version;
     enum pgk_raw_element element;
     enum pgk_raw_module module;
-    const char *readers;
+    uint32_t since, until; /* releases of LLVM that read it; until 0: none */
 };
 /* The row of a version, or NULL. */
 const struct pgk_raw_version *pgk_raw_version(uint64_t version);

@@ -61,7 +61,8 @@ static void describe(const struct pgk_file_info *info, struct pgk_info_text *tex
 
 static void readers(const struct pgk_file_info *info, struct pgk_info_text *text)
 {
-    pgk_info_add(text, "%s", pgk_raw_version(info->version)->readers);
+    const struct pgk_raw_version *v = pgk_raw_version(info->version);
+    pgk_info_add_releases(text, v->since, v->until);
 }
 
 const struct pgk_format_row pgk_format_heap_raw = {

@@ -598,15 +598,15 @@ static int write(const struct pgk_heap *heap, const char *path,
 static void readers(const struct pgk_file_info *info, struct pgk_info_text *text)
 {
     (void)info;
-    pgk_info_add(text, "LLVM 22 and 23");
+    pgk_info_add_releases(text, 22, PGK_LLVM_NOW);
 }
 
 const struct pgk_format_row pgk_format_heap_yaml = {
     .format = {.name = "YAML heap profile",
                .kind = PGK_KIND_HEAP,
-               .reads = "of LLVM 22 and 23",
-               .writes = "of LLVM 22 and 23",
-               .made_by = "llvm-profdata 22 and 23, pgokit",
+               .reads = "of LLVM 22 to " PGK_LLVM_NOW_TEXT,
+               .writes = "of LLVM 22 to " PGK_LLVM_NOW_TEXT,
+               .made_by = "llvm-profdata 22 to " PGK_LLVM_NOW_TEXT ", pgokit",
                .page = "indexed-heap.md"},
     .sniff = sniff,
     .read_heap = read,

@@ -7,16 +7,10 @@
 
 static const struct pgk_indexed_target targets[] = {
     {"any", "LLVM 19 and later", PGK_INDEX_USUAL, 3, 1},
-    {"llvm14", "LLVM 14 and later", 7, 0, 1},
-    {"llvm15", "LLVM 15 to 19", 8, 0, 1},
-    {"llvm16", "LLVM 16 to 19", 9, 0, 1},
-    {"llvm17", "LLVM 16 to 19", 9, 0, 1},
-    {"llvm18", "LLVM 16 to 19", 9, 0, 1},
-    {"llvm19", "LLVM 19 and later", 12, 3, 1},
-    {"llvm20", "LLVM 19 and later", 12, 3, 1},
-    {"llvm21", "LLVM 19 and later", 12, 3, 1},
-    {"llvm22", "LLVM 22 and later", 13, 4, 2},
-    {"llvm23", "LLVM 23 and later", 14, 4, 2},
+#define PGK_LLVM_RELEASE(number, index, memprof, frame_ids, readers) \
+    {"llvm" #number, readers, index, memprof, frame_ids},
+#include "llvm_releases.def"
+#undef PGK_LLVM_RELEASE
 };
 
 const struct pgk_indexed_target *pgk_indexed_target_at(size_t i)

@@ -15,8 +15,8 @@ static struct pgk_raw_place place_field(size_t *at, unsigned size)
 uint64_t pgk_raw_count_max(uint32_t version)
 {
     switch (version) {
-#define PGK_INSTR_RAW_VERSION(number, hashes, counts, releases) \
-    case number:                                                \
+#define PGK_INSTR_RAW_VERSION(number, hashes, counts, since, until) \
+    case number:                                                    \
         return counts;
 #include "instr_raw.def"
 #undef PGK_INSTR_RAW_VERSION

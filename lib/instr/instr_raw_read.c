@@ -626,9 +626,9 @@ static void describe(const struct pgk_file_info *info, struct pgk_info_text *tex
 static void readers(const struct pgk_file_info *info, struct pgk_info_text *text)
 {
     switch (info->version) {
-#define PGK_INSTR_RAW_VERSION(version, hashes, counts, releases) \
-    case version:                                                \
-        pgk_info_add(text, releases);                            \
+#define PGK_INSTR_RAW_VERSION(version, hashes, counts, since, until) \
+    case version:                                                    \
+        pgk_info_add_releases(text, since, until);                   \
         break;
 #include "instr_raw.def"
 #undef PGK_INSTR_RAW_VERSION

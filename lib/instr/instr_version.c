@@ -28,8 +28,8 @@ static enum pgk_hash_age index_hashes(uint32_t index_version)
 static enum pgk_hash_age raw_hashes(uint32_t raw_version)
 {
     switch (raw_version) {
-#define PGK_INSTR_RAW_VERSION(number, hashes, counts, releases) \
-    case number:                                                \
+#define PGK_INSTR_RAW_VERSION(number, hashes, counts, since, until) \
+    case number:                                                    \
         return PGK_HASHES_##hashes;
 #include "instr_raw.def"
 #undef PGK_INSTR_RAW_VERSION

@@ -2,6 +2,7 @@
 #include "function_hashes.h"
 
 #include "build_index.h"
+#include "format_row.h"
 #include "instr_raw_layout.h"
 #include "probes.h"
 
@@ -142,7 +143,8 @@ int pgk_hashes_of_records(struct pgk_hashes *h, const struct pgk_elf *elf, struc
         return pgk_fail(err, PGK_E_VERSION, .file = pgk_elf_path(elf), .format = s.name,
                         .offset = &s.offset, .field = "records",
                         .found = PGK_F("%" PRIu64 " bytes", s.size),
-                        .expected = "those of LLVM 14 to 23, with the program's counters",
+                        .expected = "those of LLVM 14 to " PGK_LLVM_NOW_TEXT
+                                    ", with the program's counters",
                         .hint = "give the program as it was linked, or build it again");
     for (size_t at = 0; at < s.size; at += layout.bytes)
         if (!add(h, number(s.bytes + at, layout.name_ref), number(s.bytes + at, layout.hash)))

@@ -4,6 +4,7 @@
 
 #include "compiler.h"
 #include "pgokit/format.h"
+#include "llvm_releases.def" /* PGK_LLVM_NOW */
 
 #include <stdbool.h>
 
@@ -24,8 +25,6 @@ struct pgk_info_text {
     size_t size, n;
 };
 void pgk_info_add(struct pgk_info_text *text, const char *fmt, ...) PGK_PRINTF(2, 3);
-/* The newest release of LLVM whose files and tools are known here. */
-#define PGK_LLVM_NOW 23
 
 /* "LLVM 19 to 23"; "LLVM 22 and 23"; "LLVM 23"; "no release of LLVM" if `since` comes after
  * `until`. */
