@@ -35,6 +35,49 @@ void cli_common_free(struct cli_common *common)
     cli_list_free(&common->sysroots);
 }
 
+static void be_quiet(const struct option_given *given)
+{
+    ((struct cli_common *)given->into)->quiet = true;
+    pgk_log_level(PGK_LOG_WARNING);
+    pgk_progress_enable(false);
+}
+
+static const struct option_row common_rows[] = {
+    {"binary", 'b', "FILE",
+     "a profiled program or library, with debug information; may be repeated",
+     OPTION_LIST(struct cli_common, binaries)},
+    {"debug-binary", 0, "FILE", "the debug file that a binary was stripped of; may be repeated",
+     OPTION_LIST(struct cli_common, debug_files),
+     .page = "needed if it is not found by itself; it belongs to the binary with its build id, or "
+             "to the only one"},
+    {"dwp", 0, "FILE",
+     "split debug information of the binaries (default: BINARY.dwp); may be repeated",
+     OPTION_LIST(struct cli_common, packages)},
+    {"debug-dir", 0, "DIR",
+     "where to look for debug files, and for binaries that were not given, as "
+     ".build-id/xx/yyyy.debug; may be repeated",
+     OPTION_LIST(struct cli_common, debug_dirs),
+     .page = "debug files also by the name in the program's `.gnu_debuglink`"},
+    {"sysroot", 0, "DIR", "a copy of the target's root folder, to look for both; may be repeated",
+     OPTION_LIST(struct cli_common, sysroots),
+     .page = "binaries that were not given are found in it by build id, wherever they are, and "
+             "debug files under `usr/lib/debug`"},
+    {"no-debuginfod", 0, NULL, "ask no server of DEBUGINFOD_URLS for debug files and binaries",
+     OPTION_FLAG(struct cli_common, no_debuginfod),
+     .page = "see [where they are found]"
+             "(pgokit-merge.md#where-binaries-and-debug-files-are-found)"},
+    {"no-cache", 0, NULL, "look all addresses up again, and keep none of the answers",
+     OPTION_FLAG(struct cli_common, no_cache)},
+    {"jobs", 'j', "N", "threads, 1 to 1024 (default: one per processor)",
+     OPTION_NUMBER(struct cli_common, threads, 1, 1024),
+     .page = "the output does not depend on it"},
+    {"quiet", 'q', NULL, "no notes and no progress, only warnings and errors",
+     OPTION_CALL(be_quiet)},
+    {"help", 'h', NULL, "this text", .kind = OPTION_IS_HELP},
+    {0},
+};
+const struct option_table cli_common_options = {"common", "Common options", common_rows};
+
 void cli_usage(const struct cli_verb *verb, const char *fmt, ...)
 {
     va_list args;
@@ -144,8 +187,8 @@ static void note_file(const struct cli_verb *verb, const struct option *options,
         cli_reads(optarg);
 }
 
-/* Of a command line to run the program alone, if it is named by its path. */
-static void note_operands(const struct cli_verb *verb, int argc, char **argv, bool is_program)
+/* A program counts if it is named by its path. */
+void cli_note_operands(const struct cli_verb *verb, int argc, char **argv, bool is_program)
 {
     if (is_program && optind < argc && strchr(argv[optind], '/'))
         cli_reads(argv[optind]);
@@ -165,7 +208,7 @@ int cli_next_option(const struct cli_verb *verb, int argc, char **argv, const ch
         note_file(verb, options, c);
         switch (c) {
         case -1:
-            note_operands(verb, argc, argv, first_only);
+            cli_note_operands(verb, argc, argv, first_only);
             return c;
         case 'b':
             cli_list_add(&common->binaries, optarg);

@@ -2,6 +2,8 @@
 #ifndef PGK_CLI_H
 #define PGK_CLI_H
 
+#include "option_rows.h"
+
 #include "pgokit/pgokit.h"
 
 #include <getopt.h>
@@ -15,11 +17,13 @@ enum { EXIT_DONE = 0, EXIT_INCOMPLETE = 1, EXIT_FAILED = 2, EXIT_BAD_INPUT = 3 }
 /* What a verb does with files of one kind: a row of a verb, in a file <verb>_<kind>.c. */
 struct cli_action {
     enum pgk_kind kind;
-    const char *help; /* of its own options and examples */
+    const char *help; /* of its own options and examples; with `groups`, what comes before them */
     /* For getopt_long. An option that two kinds share has one form and one meaning. */
     const char *short_options;
     const struct option *options;
     int (*run)(int argc, char **argv);
+    const struct option_group *groups; /* its options; instead of the two fields above */
+    const char *examples;              /* lines of the help after the options */
 };
 
 /* A verb finds the kind of its first file and leaves all to the action for that kind; or, where
@@ -36,6 +40,9 @@ struct cli_verb {
     bool takes_folders; /* of profiles, as if these were named */
     /* What a `run` of its own takes; NULL: what the actions or kinds take. */
     const struct option *options;
+    const struct option_group *groups; /* the same, as rows */
+    const char *examples;              /* lines of the help after the options */
+    bool stops_at_operand; /* where the command line of a program begins */
     /* One of which follows the verb: "record heap" of "record". Ends with NULL. */
     const struct cli_verb *const *kinds;
 };
@@ -138,21 +145,9 @@ enum { /* without letters */
     {"jobs", required_argument, NULL, 'j'},          \
     {"quiet", no_argument, NULL, 'q'},               \
     {"help", no_argument, NULL, 'h'}
-#define CLI_COMMON_HELP                                                                  \
-    "  -b, --binary FILE    a profiled program or library, with debug information; may be\n" \
-    "                       repeated\n"                                                  \
-    "      --debug-binary FILE  the debug file that a binary was stripped of; may be repeated\n" \
-    "      --dwp FILE       split debug information of the binaries (default: BINARY.dwp); may\n" \
-    "                       be repeated\n"                                               \
-    "      --debug-dir DIR  where to look for debug files, and for binaries that were not\n"  \
-    "                       given, as .build-id/xx/yyyy.debug; may be repeated\n"        \
-    "      --sysroot DIR    a copy of the target's root folder, to look for both; may be\n" \
-    "                       repeated\n"                                                  \
-    "      --no-debuginfod  ask no server of DEBUGINFOD_URLS for debug files and binaries\n" \
-    "      --no-cache       look all addresses up again, and keep none of the answers\n" \
-    "  -j, --jobs N         threads, 1 to 1024 (default: one per processor)\n"           \
-    "  -q, --quiet          no notes and no progress, only warnings and errors\n"         \
-    "  -h, --help           this text\n"
+/* As rows; a verb may have its own meaning of one before it. */
+extern const struct option_table cli_common_options;
+#define CLI_COMMON(type) OPTION_GROUP(cli_common_options, type, common)
 
 /* `pgokit check` for one kind: prints what a sound file holds. */
 struct cli_check {
@@ -193,6 +188,9 @@ void cli_reads(const char *path);
 void cli_writes(const char *path);
 /* But files of formats that `writer` makes may be both; NULL: none. */
 void cli_replaces(const char *writer);
+
+/* Notes the operands from optind on as inputs; of a command line to run, the program alone. */
+void cli_note_operands(const struct cli_verb *verb, int argc, char **argv, bool is_program);
 
 /* Next option that is the verb's own, or -1 after the last, which a `+` before `own_short`
  * makes the last before the first operand; common ones are taken in. Prints

@@ -31,9 +31,19 @@ const char *cli_kind_word(const struct cli_verb *kind)
     return strrchr(kind->name, ' ') + 1;
 }
 
+static void print_options(const struct option_group *groups, const struct option_group *printed,
+                          const char *examples)
+{
+    if (groups)
+        option_print_help(groups, printed);
+    if (examples)
+        printf("\nExamples:\n%s", examples);
+}
+
 void cli_print_help(const struct cli_verb *verb)
 {
     print_help_text(verb->help);
+    print_options(verb->groups, NULL, verb->examples);
     if (verb->kinds) {
         for (size_t i = 0; verb->kinds[i]; i++) {
             putchar('\n');
@@ -44,18 +54,20 @@ void cli_print_help(const struct cli_verb *verb)
     for (size_t i = 0; verb->actions && verb->actions[i]; i++) {
         printf("\nWith %s:\n", pgk_kind_plural(verb->actions[i]->kind));
         print_help_text(verb->actions[i]->help);
+        print_options(verb->actions[i]->groups, verb->groups, verb->actions[i]->examples);
     }
-    printf("\nCommon options:\n%s\nExit status: %s.\n", CLI_COMMON_HELP,
-           verb->exit_help ? verb->exit_help : "0 done, 2 failed");
+    puts("\nCommon options:");
+    option_print_common(verb->groups);
+    printf("\nExit status: %s.\n", verb->exit_help ? verb->exit_help : "0 done, 2 failed");
 }
 
 /* All options of all actions, so that the operands can be told from values of options. */
-struct option_table {
+struct getopt_rows {
     struct option *rows;
     char *letters;
 };
 
-static struct option_table all_options(const struct cli_verb *verb)
+static struct getopt_rows all_options(const struct cli_verb *verb)
 {
     size_t n_rows = 1, n_letters = sizeof CLI_COMMON_SHORT + 1;
     for (size_t i = 0; verb->actions[i]; i++) {
@@ -63,7 +75,7 @@ static struct option_table all_options(const struct cli_verb *verb)
             n_rows++;
         n_letters += strlen(verb->actions[i]->short_options);
     }
-    struct option_table t = {calloc(n_rows, sizeof *t.rows), calloc(n_letters, 1)};
+    struct getopt_rows t = {calloc(n_rows, sizeof *t.rows), calloc(n_letters, 1)};
     if (!t.rows || !t.letters)
         die("look at the options", verb->name);
     strcpy(t.letters, ":" CLI_COMMON_SHORT);
@@ -83,11 +95,57 @@ struct first_look {
     bool quiet, skips_bad;
 };
 
+static void see_option(const struct option_given *given)
+{
+    struct first_look *look = given->into;
+    const char *name = given->row->name;
+    if (given->row->kind == OPTION_IS_HELP) {
+        cli_print_help(given->verb);
+        exit(cli_finish_output(EXIT_DONE));
+    }
+    if (!strcmp(name, "output"))
+        look->output = given->value;
+    look->quiet |= !strcmp(name, "quiet");
+    look->skips_bad |= !strcmp(name, "skip-bad");
+    if (!strcmp(name, "parent"))
+        merge_inputs_end_with(given->value);
+}
+
+/* The options of all actions, so that the operands are known from values of options. Ends with a
+ * group without a table. */
+static struct option_group *all_groups(const struct cli_verb *verb)
+{
+    size_t n = 0;
+    struct option_group *groups = calloc(1, sizeof *groups);
+    for (size_t i = 0; groups && verb->actions[i]; i++)
+        for (const struct option_group *g = verb->actions[i]->groups; groups && g->table; g++) {
+            groups = reallocarray(groups, n + 2, sizeof *groups);
+            if (!groups)
+                break;
+            groups[n++] = *g;
+            groups[n] = (struct option_group){0};
+        }
+    if (!groups)
+        die("look at the options", verb->name);
+    return groups;
+}
+
+static struct first_look look_at_rows(const struct cli_verb *verb, int argc, char **argv)
+{
+    struct first_look look = {0};
+    struct option_group *groups = all_groups(verb);
+    option_look(verb, groups, argc, argv, see_option, &look);
+    free(groups);
+    look.operands = optind;
+    optind = 0; /* to be parsed again, by the action */
+    return look;
+}
+
 /* Moves the operands to the end of `argv`. */
 static struct first_look find_operands(const struct cli_verb *verb, int argc, char **argv)
 {
     struct first_look look = {0};
-    struct option_table t = all_options(verb);
+    struct getopt_rows t = all_options(verb);
     int c;
     optind = 0;
     while ((c = getopt_long(argc, argv, t.letters, t.rows, NULL)) != -1) {
@@ -153,7 +211,8 @@ void cli_keep_stdin(int n_operands, char *const *operands)
 
 int cli_run_action(const struct cli_verb *verb, int argc, char **argv)
 {
-    const struct first_look look = find_operands(verb, argc, argv);
+    const struct first_look look = verb->actions[0]->groups ? look_at_rows(verb, argc, argv)
+                                                            : find_operands(verb, argc, argv);
     int first = look.operands;
     if (verb->takes_folders)
         cli_expand_folders(verb, look.output, look.quiet, first, &argc, &argv);

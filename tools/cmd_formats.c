@@ -5,18 +5,22 @@
 #include <string.h>
 
 static const char help[] = "usage: pgokit formats [--markdown | --json]\n\n"
-                           "Lists the formats and versions that are read and written.\n\n"
-                           "      --markdown   as a Markdown table\n"
-                           "      --json       as JSON\n";
+                           "Lists the formats and versions that are read and written.\n\n";
 
-enum { OPT_MARKDOWN = 256, OPT_JSON };
+struct formats {
+    struct cli_common common;
+    bool markdown, json;
+};
 
-static const struct option options[] = {
-    {"markdown", no_argument, NULL, OPT_MARKDOWN},
-    {"json", no_argument, NULL, OPT_JSON},
-    CLI_COMMON_LONG,
+static const struct option_row rows[] = {
+    {"markdown", 0, NULL, "as a Markdown table", OPTION_FLAG(struct formats, markdown),
+     .page = "that of [docs/formats](../formats/README.md)"},
+    {"json", 0, NULL, "as JSON", OPTION_FLAG(struct formats, json),
+     .page = "an array of objects with `name`, `kind`, `reads`, `writes`, `made_by`"},
     {0},
 };
+static const struct option_table table = {"formats", NULL, rows};
+static const struct option_group groups[] = {{&table, 0, 0}, CLI_COMMON(struct formats), {0}};
 
 static const char *or_dash(const char *text)
 {
@@ -38,27 +42,24 @@ static void print_markdown(const struct pgk_format *f)
 
 static int run(int argc, char **argv)
 {
-    struct cli_common common = {0};
-    int view = 0;
-    for (int c; (c = cli_next_option(&cmd_formats, argc, argv, "", options, &common)) != -1;)
-        view = c;
+    struct formats o = {0};
+    option_parse(&cmd_formats, groups, argc, argv, &o);
+    cli_common_free(&o.common);
     if (optind != argc)
         cli_usage(&cmd_formats, "formats takes no file");
-    if (view == OPT_JSON) {
+    if (o.json) {
         pgk_formats_print_json(stdout);
-        cli_common_free(&common);
         return cli_finish_output(EXIT_DONE);
     }
-    if (view == OPT_MARKDOWN)
+    if (o.markdown)
         puts("| format | kind | reads | writes | made by |\n|---|---|---|---|---|");
     const struct pgk_format *f;
     for (size_t i = 0; (f = pgk_format_at(i)); i++) {
-        if (view == OPT_MARKDOWN)
+        if (o.markdown)
             print_markdown(f);
         else
             print_text(f);
     }
-    cli_common_free(&common);
     return cli_finish_output(EXIT_DONE);
 }
 
@@ -67,5 +68,5 @@ const struct cli_verb cmd_formats = {
     .summary = "lists the formats that are read and written",
     .help = help,
     .run = run,
-    .options = options,
+    .groups = groups,
 };

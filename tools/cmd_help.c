@@ -6,11 +6,30 @@
 #include <unistd.h>
 
 static const char help[] =
-    "usage: pgokit help [VERB]\n\n"
+    "usage: pgokit help [--markdown] [VERB]\n\n"
     "Shows the manual page of a verb, with man(1). Where the pages or man(1) are not installed,\n"
-    "prints what pgokit VERB --help does; without a verb, all verbs.\n";
+    "prints what pgokit VERB --help does; without a verb, all verbs.\n\n";
 
-static const struct option options[] = {CLI_COMMON_LONG, {0}};
+struct help {
+    struct cli_common common;
+    bool markdown;
+};
+
+static const struct option_row rows[] = {
+    {"markdown", 0, NULL,
+     "the tables of options that the manual pages have, of this verb or of all",
+     OPTION_FLAG(struct help, markdown)},
+    {0},
+};
+static const struct option_table table = {"help", NULL, rows};
+static const struct option_group groups[] = {{&table, 0, 0}, CLI_COMMON(struct help), {0}};
+
+static void print_markdown(const struct cli_verb *only)
+{
+    for (const struct cli_verb *const *v = cli_verbs; *v; v++)
+        if (!only || *v == only)
+            option_print_markdown(*v);
+}
 
 /* Returns if it cannot. */
 static void show_page(const char *verb)
@@ -27,19 +46,22 @@ static void show_page(const char *verb)
 
 static int run(int argc, char **argv)
 {
-    struct cli_common common = {0};
-    while (cli_next_option(&cmd_help, argc, argv, "", options, &common) != -1)
-        ;
-    cli_common_free(&common);
+    struct help o = {0};
+    option_parse(&cmd_help, groups, argc, argv, &o);
+    cli_common_free(&o.common);
     if (argc - optind > 1)
         cli_usage(&cmd_help, "help takes one verb");
-    if (optind == argc) {
+    const struct cli_verb *verb = optind < argc ? cli_find_verb(argv[optind]) : NULL;
+    if (optind < argc && !verb)
+        return EXIT_FAILED;
+    if (o.markdown) {
+        print_markdown(verb);
+        return cli_finish_output(EXIT_DONE);
+    }
+    if (!verb) {
         cli_print_verbs(stdout);
         return cli_finish_output(EXIT_DONE);
     }
-    const struct cli_verb *verb = cli_find_verb(argv[optind]);
-    if (!verb)
-        return EXIT_FAILED;
     show_page(verb->name);
     cli_print_help(verb);
     return cli_finish_output(EXIT_DONE);
@@ -50,5 +72,5 @@ const struct cli_verb cmd_help = {
     .summary = "shows the manual page of a verb",
     .help = help,
     .run = run,
-    .options = options,
+    .groups = groups,
 };

@@ -74,11 +74,19 @@ static const char *find_explanation(const struct cli_verb *verb, const char *nam
     const char *found = find_in_help(verb->help, name);
     for (size_t i = 0; !found && verb->actions && verb->actions[i]; i++)
         found = find_in_help(verb->actions[i]->help, name);
-    return found ? found : find_in_help(CLI_COMMON_HELP, name);
+    return found;
+}
+
+static const struct option_row *find_common(const char *name)
+{
+    return option_find((const struct option_group[]){{.table = &cli_common_options}, {0}}, name);
 }
 
 bool option_takes_file(const struct cli_verb *verb, const struct option *o)
 {
+    const struct option_row *common = find_common(o->name);
+    if (common)
+        return option_is_file(common);
     const char *behind = find_explanation(verb, o->name);
     return behind && find_value(behind, o) == VALUE_FILE;
 }
@@ -91,22 +99,64 @@ static bool has_option(const struct completed_options *options, const char *name
     return false;
 }
 
-static void add_option(struct completed_options *options, const struct cli_verb *verb,
-                       const struct option *o)
+static struct completed_option *add_new(struct completed_options *options)
 {
-    const char *behind = find_explanation(verb, o->name);
-    if (!behind) {
-        fprintf(stderr, "pgokit: %s takes --%s, which its help does not explain\n", verb->name,
-                o->name);
-        exit(EXIT_FAILED);
-    }
     struct completed_option *v = realloc(options->v, (options->n + 1) * sizeof *v);
     if (!v) {
         fputs("pgokit: out of memory\n", stderr);
         exit(EXIT_FAILED);
     }
     options->v = v;
-    v += options->n++;
+    return &v[options->n++];
+}
+
+/* The help of a row up to the end of a sentence or a part of it. */
+static void copy_sentence(char *to, size_t size, const char *help)
+{
+    size_t n = 0;
+    while (help[n] && n + 1 < size && !(strchr(";:.", help[n]) && strchr(" ", help[n + 1])))
+        n++;
+    if (help[n] && n + 1 == size)
+        while (n && help[n] != ' ')
+            n--;
+    snprintf(to, size, "%.*s", (int)n, help);
+}
+
+static void add_row(struct completed_options *options, const struct option_row *row)
+{
+    struct completed_option *v;
+    if (has_option(options, row->name))
+        return;
+    v = add_new(options);
+    v->name = row->name;
+    v->letter = row->letter;
+    v->value = !row->argument         ? VALUE_NONE
+               : option_is_file(row) ? VALUE_FILE
+                                      : VALUE_TEXT;
+    copy_sentence(v->does, sizeof v->does, row->help);
+}
+
+static void add_groups(struct completed_options *options, const struct option_group *groups)
+{
+    const struct option_row *row;
+    for (size_t i = 0; groups && (row = option_next(groups, &i)) != NULL;)
+        add_row(options, row);
+}
+
+static void add_option(struct completed_options *options, const struct cli_verb *verb,
+                       const struct option *o)
+{
+    if (find_common(o->name)) {
+        add_row(options, find_common(o->name));
+        return;
+    }
+    const char *behind = find_explanation(verb, o->name);
+    if (!behind) {
+        fprintf(stderr, "pgokit: %s takes --%s, which its help does not explain\n", verb->name,
+                o->name);
+        exit(EXIT_FAILED);
+    }
+    struct completed_option *v = add_new(options);
     v->name = o->name;
     v->letter = o->val > ' ' && o->val <= '~' ? (char)o->val : 0;
     v->value = find_value(behind, o);
@@ -126,8 +176,12 @@ void completed_options_find(struct completed_options *options, const struct cli_
     *options = (struct completed_options){0};
     if (verb->options)
         add_table(options, verb, verb->options);
-    for (size_t i = 0; verb->actions && verb->actions[i]; i++)
-        add_table(options, verb, verb->actions[i]->options);
+    add_groups(options, verb->groups);
+    for (size_t i = 0; verb->actions && verb->actions[i]; i++) {
+        if (verb->actions[i]->options)
+            add_table(options, verb, verb->actions[i]->options);
+        add_groups(options, verb->actions[i]->groups);
+    }
 }
 
 void completed_options_free(struct completed_options *options)

@@ -7,25 +7,12 @@
 
 static const char help[] =
     "The traces are of -fprofile-generate -mllvm -pgo-temporal-instrumentation (clang 17 or\n"
-    "later); merge the profiles of many starts first.\n\n"
-    "      --test-traces N      learn nothing from the last N traces, but measure with them\n"
-    "      --max-traces N       learn from the first N traces only\n"
-    "      --max-trace-length N  use only the first N calls of each trace\n"
-    "\nExamples:\n"
+    "later); merge the profiles of many starts first.\n\n";
+
+static const char examples[] =
     "  pgokit order app.profdata -o app.order && clang -ffunction-sections -fuse-ld=lld \\\n"
     "      -Wl,--symbol-ordering-file=app.order ...\n"
     "  pgokit order app.profdata --test-traces 10 -o /dev/null\n";
-
-enum { OPT_TEST = 256, OPT_TRACES, OPT_LENGTH };
-
-static const struct option options[] = {
-    {"output", required_argument, NULL, 'o'},
-    {"test-traces", required_argument, NULL, OPT_TEST},
-    {"max-traces", required_argument, NULL, OPT_TRACES},
-    {"max-trace-length", required_argument, NULL, OPT_LENGTH},
-    CLI_COMMON_LONG,
-    {0},
-};
 
 enum { MOST = 1000000000 };
 
@@ -35,25 +22,26 @@ struct order {
     const char *path, *output;
 };
 
+static const struct option_row rows[] = {
+    {"output", 'o', "FILE", "where to write the order (default: standard output)",
+     OPTION_TEXT(struct order, output), .is_output = true},
+    {"test-traces", 0, "N", "learn nothing from the last N traces, but measure with them",
+     OPTION_NUMBER(struct order, opts.test_traces, 1, MOST),
+     .page = "a note says how many pages they touch, summed over all their calls, with 32 "
+             "functions on a page"},
+    {"max-traces", 0, "N", "learn from the first N traces only",
+     OPTION_NUMBER(struct order, opts.max_traces, 1, MOST)},
+    {"max-trace-length", 0, "N", "use only the first N calls of each trace",
+     OPTION_NUMBER(struct order, opts.max_trace_calls, 1, MOST)},
+    {0},
+};
+static const struct option_table table = {"order", NULL, rows};
+static const struct option_group groups[] = {{&table, 0, 0}, CLI_COMMON(struct order), {0}};
+
 static void parse(struct order *o, int argc, char **argv)
 {
     o->opts.struct_size = sizeof o->opts;
-    for (int c; (c = cli_next_option(&cmd_order, argc, argv, "o:", options, &o->common)) != -1;) {
-        switch (c) {
-        case 'o':
-            o->output = optarg;
-            break;
-        case OPT_TEST:
-            o->opts.test_traces = cli_number("--test-traces", optarg, 1, MOST);
-            break;
-        case OPT_TRACES:
-            o->opts.max_traces = cli_number("--max-traces", optarg, 1, MOST);
-            break;
-        case OPT_LENGTH:
-            o->opts.max_trace_calls = cli_number("--max-trace-length", optarg, 1, MOST);
-            break;
-        }
-    }
+    option_parse(&cmd_order, groups, argc, argv, o);
     if (optind + 1 != argc)
         cli_usage(&cmd_order, "order takes one file; pgokit merge adds up several");
     o->path = argv[optind];
@@ -101,4 +89,5 @@ static int run(int argc, char **argv)
     return exit_code;
 }
 
-const struct cli_action order_instr = {PGK_KIND_INSTR, help, "o:", options, run};
+const struct cli_action order_instr = {
+    PGK_KIND_INSTR, help, .run = run, .groups = groups, .examples = examples};

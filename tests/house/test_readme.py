@@ -3,8 +3,8 @@
 
 usage: test_readme.py [--write] README PGOKIT
 
-With --write, puts the table of formats into docs/formats/README.md, and that of other tools into
-docs/compat.md.
+With --write, puts the table of formats into docs/formats/README.md, that of other tools into
+docs/compat.md, and the tables of options into docs/man.
 """
 
 import pathlib
@@ -16,6 +16,8 @@ from tap import Report
 
 TABLE = re.compile(r"(<!-- formats -->\n)(.*?)(<!-- /formats -->)", re.DOTALL)
 NAMES = re.compile(r"(<!-- names -->\n)(.*?)(<!-- /names -->)", re.DOTALL)
+# A table of options stands on one page; pages of other verbs that have these options link to it.
+OPTIONS = re.compile(r"(<!-- options ([\w ]+) -->\n)(.*?)(<!-- /options -->)", re.DOTALL)
 SCREEN = re.compile(r"<!-- screen -->\n(.*?)<!-- /screen -->", re.DOTALL)
 VERB = re.compile(r"^  ([\w-]+) {2,}", re.MULTILINE)
 MOST_LINES = 150  # of README.md, which is read before anything else
@@ -42,23 +44,65 @@ def options_taken(pgokit, verb):
             for word in offered(pgokit, *words, "-") if word.startswith("--")}
 
 
-def wrong_options(pgokit, verb, page):
+def wrong_options(pgokit, verb, page, places):
     """Options that the verb takes and one of help and page does not tell of, and the reverse."""
     taken, text = options_taken(pgokit, verb), output(pgokit, verb, "--help")
     rows = {name for row in ROW.findall(text) for name in OPTION.findall(row)}
     told = {"the help": set(OPTION.findall(text)),
-            page.name: set(OPTION.findall(page.read_text(encoding="utf-8"))) | COMMON_OPTIONS}
+            page.name: set(OPTION.findall(linked_text(page, option_tables(pgokit, verb), places)))
+            | COMMON_OPTIONS}
     return sorted(f"{verb} takes {name}, which {place} does not tell of"
                   for place, names in told.items() for name in taken - names) + \
         sorted(f"the help explains {name}, which {verb} does not take" for name in rows - taken)
 
 
-def differing_options(pgokit, verb, page):
+def option_tables(pgokit, *verb):
+    """The text of each table by its key."""
+    return {match[2]: match[3]
+            for match in OPTIONS.finditer(output(pgokit, "help", "--markdown", *verb))}
+
+
+def write_option_tables(pages, tables):
+    for page in pages:
+        text = page.read_text(encoding="utf-8")
+        page.write_text(OPTIONS.sub(
+            lambda match: match[1] + tables.get(match[2], match[3]) + match[4], text),
+            encoding="utf-8")
+
+
+def places_of_tables(pages):
+    """The pages with each table, as (page, text)."""
+    places = {}
+    for page in pages:
+        for match in OPTIONS.finditer(page.read_text(encoding="utf-8")):
+            places.setdefault(match[2], []).append((page, match[3]))
+    return places
+
+
+def wrong_tables(tables, places):
+    for key in sorted(tables.keys() | places.keys()):
+        found = places.get(key, [])
+        if len(found) != 1:
+            yield f"'<!-- options {key} -->' stands on {len(found)} pages, expected one"
+        elif found[0][1] != tables.get(key):
+            yield f"{found[0][0].name}: the table '{key}' is not what the rows say; " \
+                "tests/house/test_readme.py --write README.md PGOKIT changes it"
+
+
+def linked_text(page, keys, places):
+    """The page with the tables of the verb that stand on pages that it links to."""
+    text = page.read_text(encoding="utf-8")
+    return text + "".join(found for key in keys for other, found in places.get(key, [])
+                          if f"({other.name}" in text)
+
+
+def differing_options(pgokit, verb, page, places):
     """Options that only one of help text and manual page tells of."""
     helped = set(OPTION.findall(output(pgokit, verb, "--help")))
     if not page.exists():
         return [f"there is no {page.name}"]
-    paged = set(OPTION.findall(page.read_text(encoding="utf-8")))
+    page_text = linked_text(page, option_tables(pgokit, verb), places)
+    paged = set(OPTION.findall(page_text)) - COMMON_OPTIONS
     return sorted(f"only in the help: {name}" for name in helped - paged - COMMON_OPTIONS) + \
         sorted(f"only on the page: {name}" for name in paged - helped)
 
@@ -72,12 +116,14 @@ def main():
     formats = formats_page.read_text(encoding="utf-8")
     names = names_page.read_text(encoding="utf-8")
     expected = output(pgokit, "formats", "--markdown")
+    pages, tables = sorted((docs / "man").glob("*.md")), option_tables(pgokit)
     expected_names = output(pgokit, "compat", "--markdown")
     if write:
         formats = TABLE.sub(lambda match: match[1] + expected + match[3], formats)
         formats_page.write_text(formats, encoding="utf-8")
         names = NAMES.sub(lambda match: match[1] + expected_names + match[3], names)
         names_page.write_text(names, encoding="utf-8")
+        write_option_tables(pages, tables)
 
     report = Report()
     table, screen = TABLE.search(formats), SCREEN.search(text)
@@ -92,13 +138,16 @@ def main():
                 ["tests/house/test_readme.py --write README.md PGOKIT changes it"])
     report.case("there is a screen of `pgokit show`",
                 [] if screen and "pgokit show" in screen[1] else ["nothing between the markers"])
+    places = places_of_tables(pages)
+    report.case("each table of options stands on one manual page, as `pgokit help --markdown` "
+                "prints it", list(wrong_tables(tables, places)))
     for verb in VERB.findall(output(pgokit, "--help")):
         page = docs / "man" / f"pgokit-{verb}.md"
         report.case(f"options of pgokit {verb} and of its page",
-                    differing_options(pgokit, verb, page))
+                    differing_options(pgokit, verb, page, places))
         if verb != "help":
             report.case(f"options that pgokit {verb} takes, its help and its page",
-                        wrong_options(pgokit, verb, page))
+                        wrong_options(pgokit, verb, page, places))
     report.end()
 
 

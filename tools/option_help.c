@@ -1,0 +1,162 @@
+/* Options as rows: the help of verbs, and the tables of the manual pages. */
+#include "export_choice.h"
+
+#include <ctype.h>
+#include <string.h>
+
+enum { LINE = 80, TEXT_AT = 24, LONGEST = 4096 };
+
+/* ---- the help ---- */
+
+/* "  -o, --output FILE"; how wide it is. */
+static int print_names(const struct option_row *row)
+{
+    const bool may_lack = row->argument && *row->argument == '[';
+    const int inner = may_lack ? (int)strlen(row->argument) - 2 : 0;
+    int n = row->letter ? printf("  -%c, ", row->letter) : printf("      ");
+    n += printf("--%s", row->name);
+    if (may_lack)
+        n += printf("[=%.*s]", inner, row->argument + 1);
+    else if (row->argument)
+        n += printf(" %s", row->argument);
+    return n;
+}
+
+/* Words from column `at` on, and from TEXT_AT on in the lines after it. */
+static void print_words(const char *text, int at)
+{
+    for (bool first = true; *text; first = false) {
+        const int n = (int)strcspn(text, " ");
+        if (!first && at + 1 + n > LINE) {
+            printf("\n%*s", TEXT_AT, "");
+            at = TEXT_AT;
+        } else if (!first) {
+            putchar(' ');
+            at++;
+        }
+        printf("%.*s", n, text);
+        at += n;
+        text += n;
+        text += strspn(text, " ");
+    }
+    putchar('\n');
+}
+
+/* CLI_VIEWERS becomes the names of the formats. */
+static const char *expand(const char *text, char *to, size_t size)
+{
+    const char *mark = strstr(text, CLI_VIEWERS);
+    if (!mark)
+        return text;
+    snprintf(to, size, "%.*s%s%s", (int)(mark - text), text, export_viewers(),
+             mark + strlen(CLI_VIEWERS));
+    return to;
+}
+
+static void print_row(const struct option_row *row)
+{
+    char text[LONGEST];
+    int at = print_names(row);
+    const int gap = at + 2 > TEXT_AT ? 2 : TEXT_AT - at;
+    printf("%*s", gap, "");
+    print_words(expand(row->help, text, sizeof text), at + gap);
+}
+
+void option_print_common(const struct option_group *groups)
+{
+    for (const struct option_row *row = cli_common_options.rows; row->name; row++)
+        if (!groups || option_find(groups, row->name) == row)
+            print_row(row);
+}
+
+/* A row whose name an earlier group has is of no effect. */
+static void print_group(const struct option_group *groups, const struct option_group *group)
+{
+    if (group->table->title)
+        printf("\n%s:\n", group->table->title);
+    for (const struct option_row *row = group->table->rows; row->name; row++)
+        if (option_find(groups, row->name) == row)
+            print_row(row);
+}
+
+static bool has_table(const struct option_group *groups, const struct option_table *table)
+{
+    while (groups && groups->table && groups->table != table)
+        groups++;
+    return groups && groups->table;
+}
+
+void option_print_help(const struct option_group *groups, const struct option_group *printed)
+{
+    for (const struct option_group *g = groups; g->table; g++)
+        if (g->table != &cli_common_options && !has_table(printed, g->table))
+            print_group(groups, g);
+}
+
+/* ---- the manual pages ---- */
+
+static bool is_name(char c)
+{
+    return isalnum((unsigned char)c) || c == '-';
+}
+
+/* Options and the row's own argument are code. */
+static size_t code_length(const struct option_row *row, const char *text, bool begins)
+{
+    size_t n = 0;
+    if (begins && text[0] == '-' && (text[1] == '-' || isalpha((unsigned char)text[1])))
+        for (n = 2; is_name(text[n]);)
+            n++;
+    const size_t own = row->argument ? strcspn(row->argument, " =[") : 0;
+    if (begins && own && !strncmp(text, row->argument, own) && !is_name(text[own]))
+        n = own;
+    return n;
+}
+
+static void print_as_markdown(const struct option_row *row, const char *text)
+{
+    for (bool begins = true; *text;) {
+        const size_t n = code_length(row, text, begins);
+        if (n)
+            printf("`%.*s`", (int)n, text);
+        else
+            printf(*text == '|' || *text == '*' || *text == '_' || *text == '<' ? "\\%c" : "%c",
+                   *text);
+        begins = !n && !is_name(*text) && *text != '.' && *text != '=';
+        text += n ? n : 1;
+    }
+}
+
+static void print_markdown_row(const struct option_row *row)
+{
+    char text[LONGEST];
+    printf("| ");
+    if (row->letter)
+        printf("`-%c`, ", row->letter);
+    printf("`--%s", row->name);
+    if (row->argument && *row->argument == '[')
+        printf("[=%s` | ", row->argument + 1);
+    else
+        printf("%s%s` | ", row->argument ? " " : "", row->argument ? row->argument : "");
+    print_as_markdown(row, expand(row->help, text, sizeof text));
+    printf("%s%s |\n", row->page ? "; " : "", row->page ? row->page : "");
+}
+
+static void print_markdown_tables(const struct option_group *groups)
+{
+    for (const struct option_group *g = groups; g && g->table; g++) {
+        printf("<!-- options %s -->\n| option | meaning |\n|---|---|\n", g->table->key);
+        for (const struct option_row *row = g->table->rows; row->name; row++)
+            print_markdown_row(row);
+        puts("<!-- /options -->");
+    }
+}
+
+void option_print_markdown(const struct cli_verb *verb)
+{
+    print_markdown_tables(verb->groups);
+    for (size_t i = 0; verb->actions && verb->actions[i]; i++)
+        print_markdown_tables(verb->actions[i]->groups);
+    for (size_t i = 0; verb->kinds && verb->kinds[i]; i++)
+        print_markdown_tables(verb->kinds[i]->groups);
+}

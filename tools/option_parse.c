@@ -1,0 +1,271 @@
+/* Options as rows: a command line becomes a struct. */
+#include "cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* getopt's value of a row without a letter is its number and this. */
+enum { FIRST_VALUE = 1 << 24 };
+
+const struct option_row *option_next(const struct option_group *groups, size_t *i)
+{
+    size_t left = (*i)++;
+    for (; groups->table; groups++)
+        for (const struct option_row *row = groups->table->rows; row->name; row++)
+            if (!left--)
+                return row;
+    return NULL;
+}
+
+const struct option_row *option_find(const struct option_group *groups, const char *name)
+{
+    const struct option_row *row;
+    for (size_t i = 0; (row = option_next(groups, &i)) != NULL && strcmp(row->name, name);)
+        ;
+    return row;
+}
+
+bool option_is_file(const struct option_row *row)
+{
+    static const char *const files[] = {"FILE", "DIR", "FOLDER", "BINARY", "PROGRAM", "OLD",
+                                        "OUTPUT"};
+    for (size_t i = 0; row->argument && i < sizeof files / sizeof *files; i++)
+        if (!strncmp(row->argument, files[i], strlen(files[i])))
+            return true;
+    return false;
+}
+
+/* ---- what getopt_long takes ---- */
+
+struct getopt_table {
+    struct option *rows;
+    char *letters;
+    size_t n;
+};
+
+static void add_letter(struct getopt_table *t, const struct option *o)
+{
+    char text[4] = {(char)o->val};
+    if (o->has_arg != no_argument)
+        strcat(text, o->has_arg == optional_argument ? "::" : ":");
+    strcat(t->letters, text);
+}
+
+static struct getopt_table make_table(const struct cli_verb *verb,
+                                      const struct option_group *groups)
+{
+    struct getopt_table t = {0};
+    const struct option_row *row;
+    size_t n = 0;
+    while (option_next(groups, &n))
+        ;
+    t.rows = calloc(n, sizeof *t.rows);
+    t.letters = calloc(n + 1, 3);
+    if (!t.rows || !t.letters)
+        cli_usage(verb, "out of memory");
+    strcpy(t.letters, verb->stops_at_operand ? "+:" : ":");
+    for (size_t i = 0; (row = option_next(groups, &i)) != NULL;) {
+        struct option *o = &t.rows[t.n];
+        if (option_find(groups, row->name) != row)
+            continue;
+        o->name = row->name;
+        o->has_arg = !row->argument         ? no_argument
+                     : *row->argument == '[' ? optional_argument
+                                             : required_argument;
+        o->val = row->letter ? row->letter : FIRST_VALUE + (int)t.n;
+        if (row->letter)
+            add_letter(&t, o);
+        t.n++;
+    }
+    return t;
+}
+
+static const char *find_name(const struct getopt_table *t, int value)
+{
+    for (size_t i = 0; i < t->n; i++)
+        if (t->rows[i].val == value)
+            return t->rows[i].name;
+    abort(); /* getopt_long returns what it was given */
+}
+
+/* ---- a typo ---- */
+
+enum { MOST_LETTERS = 64, MOST_TYPOS = 2 };
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Letters to put in, leave out or replace. */
+static size_t count_typos(const char *typed, const char *name)
+{
+    size_t row[MOST_LETTERS + 1];
+    const size_t n = strlen(name);
+    if (n > MOST_LETTERS)
+        return n;
+    for (size_t i = 0; i <= n; i++)
+        row[i] = i;
+    for (size_t t = 0; typed[t]; t++) {
+        size_t before = row[0]++;
+        for (size_t i = 0; i < n; i++) {
+            const size_t replaced = before + (typed[t] != name[i]);
+            before = row[i + 1];
+            row[i + 1] = least(replaced, least(before, row[i]) + 1);
+        }
+    }
+    return row[n];
+}
+
+static _Noreturn void refuse_unknown(const struct cli_verb *verb,
+                                     const struct option_group *groups, const char *typed)
+{
+    const struct option_row *row, *best = NULL;
+    size_t fewest = MOST_TYPOS + 1;
+    if (!strncmp(typed, "--", 2))
+        for (size_t i = 0; (row = option_next(groups, &i)) != NULL;) {
+            const size_t typos = count_typos(typed + 2, row->name);
+            if (typos && typos < fewest && typos < strlen(row->name) / 2) {
+                fewest = typos;
+                best = row;
+            }
+        }
+    if (best)
+        cli_usage(verb, "%s has no option %s (did you mean --%s?)", verb->name, typed, best->name);
+    cli_usage(verb, "%s has no option %s", verb->name, typed);
+}
+
+void option_look(const struct cli_verb *verb, const struct option_group *groups, int argc,
+                 char **argv, void (*see)(const struct option_given *given), void *into)
+{
+    struct getopt_table t = make_table(verb, groups);
+    optind = 0;
+    for (int c; (c = getopt_long(argc, argv, t.letters, t.rows, NULL)) != -1;)
+        if (c != ':' && c != '?')
+            see(&(struct option_given){verb, option_find(groups, find_name(&t, c)), optarg, into});
+    free(t.rows);
+    free(t.letters);
+}
+
+/* ---- values ---- */
+
+static void store(void *field, size_t size, uint64_t n)
+{
+    switch (size) {
+    case sizeof(uint8_t):
+        *(uint8_t *)field = (uint8_t)n;
+        break;
+    case sizeof(uint32_t):
+        *(uint32_t *)field = (uint32_t)n;
+        break;
+    case sizeof(uint64_t):
+        *(uint64_t *)field = n;
+        break;
+    default:
+        abort(); /* a row of the program itself is wrong */
+    }
+}
+
+/* "flat or nested", "base, pass1 or pass2". */
+static void list_words(char *to, size_t size, const struct option_choice *choices)
+{
+    size_t n = 0;
+    for (const struct option_choice *c = choices; c->word && n < size; c++)
+        n += (size_t)snprintf(to + n, size - n, "%s%s", c == choices  ? ""
+                                                        : c[1].word ? ", "
+                                                                    : " or ", c->word);
+}
+
+static int find_choice(const struct option_given *given)
+{
+    char words[256], safe[64];
+    for (const struct option_choice *c = given->row->choices; c->word; c++)
+        if (!strcmp(c->word, given->value))
+            return c->value;
+    list_words(words, sizeof words, given->row->choices);
+    cli_usage(given->verb, "--%s takes %s, not '%s'", given->row->name, words,
+              pgk_human_text(safe, sizeof safe, given->value));
+}
+
+static uint64_t take_number(const struct option_given *given)
+{
+    char option[MOST_LETTERS + 3];
+    snprintf(option, sizeof option, "--%s", given->row->name);
+    return cli_number(option, given->value, given->row->lowest, given->row->highest);
+}
+
+static void take(const struct option_given *given)
+{
+    const struct option_row *row = given->row;
+    void *field = (char *)given->into + row->field;
+    switch (row->kind) {
+    case OPTION_IS_FLAG:
+        *(bool *)field = true;
+        break;
+    case OPTION_IS_TEXT:
+        *(const char **)field = given->value;
+        break;
+    case OPTION_IS_LIST:
+        cli_list_add(field, given->value);
+        break;
+    case OPTION_IS_NUMBER:
+        store(field, row->size, take_number(given));
+        break;
+    case OPTION_IS_DOUBLE:
+        *(double *)field = (double)take_number(given);
+        break;
+    case OPTION_IS_CHOICE:
+        store(field, row->size, (uint64_t)find_choice(given));
+        break;
+    case OPTION_IS_CALL:
+        row->take(given);
+        break;
+    case OPTION_IS_HELP:
+        cli_print_help(given->verb);
+        exit(cli_finish_output(EXIT_DONE));
+    }
+    if (row->given)
+        *((bool *)given->into + row->given - 1) = true;
+}
+
+static void note_file(const struct option_row *row, const char *value)
+{
+    if (!value || !option_is_file(row))
+        return;
+    if (row->is_output)
+        cli_writes(value);
+    else if (!cli_is_folder(value))
+        cli_reads(value);
+}
+
+/* Takes the first option of that name. */
+static void take_named(const struct cli_verb *verb, const struct option_group *groups,
+                       const char *name, char *into)
+{
+    for (const struct option_group *g = groups; g->table; g++)
+        for (const struct option_row *row = g->table->rows; row->name; row++) {
+            if (strcmp(row->name, name))
+                continue;
+            note_file(row, optarg);
+            take(&(struct option_given){verb, row, optarg, into + g->place});
+            if (g->given)
+                *((bool *)into + g->given - 1) = true;
+            return;
+        }
+}
+
+void option_parse(const struct cli_verb *verb, const struct option_group *groups, int argc,
+                  char **argv, void *into)
+{
+    struct getopt_table t = make_table(verb, groups);
+    for (int c; (c = getopt_long(argc, argv, t.letters, t.rows, NULL)) != -1;) {
+        if (c == ':')
+            cli_usage(verb, "%s needs a value", argv[optind - 1]);
+        if (c == '?')
+            refuse_unknown(verb, groups, argv[optind - 1]);
+        take_named(verb, groups, find_name(&t, c), into);
+    }
+    free(t.rows);
+    free(t.letters);
+    cli_note_operands(verb, argc, argv, verb->stops_at_operand);
+}
