@@ -39,6 +39,13 @@ static const struct {
      {"output of valgrind --tool=dhat",
       "use dh_view.html of valgrind; pgokit record heap records a profile that pgokit shows"}},
     {"!<arch>\n", {"an archive of object files", "give a profile"}},
+    /* Forms of pgokit before its first release. */
+    {"\xffpgkhpp\x81",
+     {"a partial heap profile of a pgokit before 0.1.0",
+      "make it again: pgokit merge --partial"}},
+    {"\xffgpaths1",
+     {"a heap profile of source positions, of a pgokit before 0.1.0",
+      "make a partial heap profile of what it was made of: pgokit merge --partial -b PROGRAM"}},
 };
 
 const struct pgk_foreign_file *pgk_foreign_file(const uint8_t *bytes, size_t size)

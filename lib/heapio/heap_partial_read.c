@@ -20,6 +20,15 @@ struct node {
     bool has_context;
 };
 
+/* A component of paths. */
+struct path {
+    uint32_t folder; /* id of the path; 0: none */
+    uint32_t string; /* of the model: the whole path, once a function has needed it; else 0 */
+    const uint8_t *name;
+    size_t name_len;
+    uint64_t len; /* of the whole path */
+};
+
 struct reader {
     struct pgk_heap *heap;
     struct pgk_cursor c;
@@ -27,6 +36,9 @@ struct reader {
     /* By id of the file: what it is in the model. */
     PGK_VEC(uint32_t) strings, modules, functions, frames;
     PGK_VEC(struct node) nodes;
+    PGK_VEC(struct path) paths;
+    PGK_VEC(char) text; /* scratch */
+    uint64_t spelled_bytes; /* of the paths that are strings of the model now */
     PGK_VEC(uint8_t) fields; /* MIB fields, by place in the list */
     PGK_VEC(uint64_t) numbers; /* scratch */
     PGK_VEC(struct pgk_data_place) places;
@@ -40,7 +52,7 @@ static const struct {
     const char *name;
     size_t least;
 } parts[] = {
-#define PGK_PARTIAL_PART(name, first, least, meaning) {#name, least},
+#define PGK_PARTIAL_PART(name, least, meaning) {#name, least},
 #include "heap_partial.def"
 #undef PGK_PARTIAL_PART
 };
@@ -134,6 +146,66 @@ static int read_strings(struct reader *r)
     return 0;
 }
 
+static int read_path_node(struct reader *r, uint64_t i)
+{
+    uint64_t distance;
+    struct path p = {0};
+    PGK_TRY(read_below(r, r->paths.n, RECORD(paths, i), "distance", &distance));
+    p.name_len = pgk_cur_uleb_count(&r->c, 1, "length");
+    p.name = pgk_cur_take(&r->c, p.name_len, "component");
+    PGK_TRY(pgk_cur_check(&r->c, r->err, RECORD(paths, i)));
+    p.folder = distance ? (uint32_t)(r->paths.n - distance) : 0;
+    p.len = p.name_len + (p.folder ? r->paths.v[p.folder].len + 1 : 0);
+    return pgk_vec_push(&r->paths, p) ? 0 : pgk_fail_nomem(r->err);
+}
+
+static int read_paths(struct reader *r)
+{
+    uint64_t n;
+    PGK_TRY(begin_part(r, PGK_PARTIAL_paths, &n));
+    if (!pgk_vec_push(&r->paths, (struct path){0}))
+        return pgk_fail_nomem(r->err);
+    for (uint64_t i = 0; i < n; i++)
+        PGK_TRY(read_path_node(r, i));
+    return 0;
+}
+
+/* A path that something refers to, as a string of the model. Components of components could make
+ * all paths together far larger than the file. */
+static int spell_path(struct reader *r, uint64_t off, const char *record, uint32_t id)
+{
+    enum { SPELLED_BYTES = 64 << 20, SPELLED_GROWTH = 64 };
+    struct path *p = &r->paths.v[id];
+    const uint64_t max = (uint64_t)(r->c.end - r->c.start) * SPELLED_GROWTH + SPELLED_BYTES;
+    r->spelled_bytes += p->len;
+    if (r->spelled_bytes > max)
+        return reject(r, off, record, "file", "paths that are much longer than the file",
+                      PGK_F("%" PRIu64 " bytes in all", max));
+    r->text.n = 0;
+    if (!pgk_vec_reserve(&r->text, p->len + 1))
+        return pgk_fail_nomem(r->err);
+    char *end = r->text.v + p->len;
+    for (uint32_t i = id; i; i = r->paths.v[i].folder) {
+        end -= r->paths.v[i].name_len;
+        memcpy(end, r->paths.v[i].name, r->paths.v[i].name_len);
+        if (r->paths.v[i].folder)
+            *--end = '/';
+    }
+    p->string = pgk_intern(&r->heap->strings, r->text.v, p->len);
+    return p->string == PGK_INDEX_NONE ? pgk_fail_nomem(r->err) : 0;
+}
+
+/* The string of the model that a path is; 0: none. */
+static int read_file(struct reader *r, const char *record, uint32_t *string)
+{
+    uint64_t off = pgk_cur_off(&r->c), id;
+    PGK_TRY(read_below(r, r->paths.n, record, "file", &id));
+    if (id && !r->paths.v[id].string)
+        PGK_TRY(spell_path(r, off, record, (uint32_t)id));
+    *string = r->paths.v[id].string;
+    return 0;
+}
+
 static int read_modules(struct reader *r)
 {
     uint64_t n, id, name, by_file_off;
@@ -186,39 +258,60 @@ static int read_runs(struct reader *r)
 
 static int read_functions(struct reader *r)
 {
-    uint64_t n, name, file;
-    uint32_t line = 0;
+    uint64_t n, name;
+    uint32_t file, line = 0;
     PGK_TRY(begin_part(r, PGK_PARTIAL_functions, &n));
     for (uint64_t i = 0; i < n; i++) {
         uint64_t guid = pgk_cur_u64(&r->c, "GUID");
         PGK_TRY(read_below(r, r->strings.n, RECORD(functions, i), "name", &name));
-        PGK_TRY(read_below(r, r->strings.n, RECORD(functions, i), "file", &file));
+        PGK_TRY(read_file(r, RECORD(functions, i), &file));
         PGK_TRY(read_u32(r, RECORD(functions, i), "line", &line));
-        NOTE(r, &r->functions, pgk_heap_func(r->heap, guid, r->strings.v[name],
-                                             r->strings.v[file], line));
+        NOTE(r, &r->functions, pgk_heap_func(r->heap, guid, r->strings.v[name], file, line));
     }
+    return 0;
+}
+
+static int read_address(struct reader *r, uint64_t i)
+{
+    uint64_t module;
+    PGK_TRY(read_below(r, r->modules.n + 1, RECORD(frames, i), "module", &module));
+    uint64_t address = pgk_cur_uleb(&r->c, "address");
+    PGK_TRY(pgk_cur_check(&r->c, r->err, RECORD(frames, i)));
+    NOTE(r, &r->frames,
+         pgk_heap_frame(r->heap, PGK_FRAME_ADDRESS,
+                        module ? r->modules.v[module - 1] : PGK_INDEX_NONE, address));
+    return 0;
+}
+
+/* `before`: the function of the frame of this kind before. */
+static int read_place(struct reader *r, uint64_t i, enum pgk_frame_kind kind, uint64_t *before)
+{
+    uint64_t more, discriminator;
+    uint32_t line, column;
+    PGK_TRY(read_below(r, r->functions.n - *before, RECORD(frames, i), "function", &more));
+    PGK_TRY(read_u32(r, RECORD(frames, i), "line", &line));
+    PGK_TRY(read_u32(r, RECORD(frames, i), "column", &column));
+    PGK_TRY(read_below(r, (uint64_t)PGK_DISCRIMINATOR_MAX + 1, RECORD(frames, i), "discriminator",
+                       &discriminator));
+    *before += more;
+    uint32_t frame = pgk_heap_frame(r->heap, kind, r->functions.v[*before],
+                                    pgk_frame_place(pgk_partial_line_offset(line), column));
+    NOTE(r, &r->frames, frame);
+    if (discriminator) /* 0: never met with one */
+        pgk_heap_note_discriminator(r->heap, frame, (uint32_t)discriminator - 1);
     return 0;
 }
 
 static int read_frames(struct reader *r)
 {
-    uint64_t n, kind, ref, discriminator;
+    uint64_t n, kind, before[PGK_FRAME_INLINED + 1] = {0};
     PGK_TRY(begin_part(r, PGK_PARTIAL_frames, &n));
     for (uint64_t i = 0; i < n; i++) {
-        PGK_TRY(read_below(r, PGK_FRAME_INLINED + 1, RECORD(frames, i), "kind", &kind));
-        bool is_address = kind == PGK_FRAME_ADDRESS;
-        PGK_TRY(read_below(r, is_address ? r->modules.n + 1 : r->functions.n, RECORD(frames, i),
-                           is_address ? "module" : "function", &ref));
-        uint64_t where = pgk_cur_uleb(&r->c, "place");
-        PGK_TRY(read_below(r, (uint64_t)PGK_DISCRIMINATOR_MAX + 1, RECORD(frames, i),
-                           "discriminator", &discriminator));
-        uint32_t to = !is_address ? r->functions.v[ref]
-                      : ref       ? r->modules.v[ref - 1]
-                                  : PGK_INDEX_NONE;
-        NOTE(r, &r->frames, pgk_heap_frame(r->heap, (enum pgk_frame_kind)kind, to, where));
-        if (discriminator) /* 0: never met with one */
-            pgk_heap_note_discriminator(r->heap, r->frames.v[r->frames.n - 1],
-                                        (uint32_t)discriminator - 1);
+        PGK_TRY(read_below(r, PGK_COUNTOF(before), RECORD(frames, i), "kind", &kind));
+        if (kind == PGK_FRAME_ADDRESS)
+            PGK_TRY(read_address(r, i));
+        else
+            PGK_TRY(read_place(r, i, (enum pgk_frame_kind)kind, &before[kind]));
     }
     return 0;
 }
@@ -267,17 +360,8 @@ static int read_stack(struct reader *r, const char *record, struct node **node)
     return id ? 0 : reject(r, off, record, "node", "the empty stack", "one frame at least");
 }
 
-static int read_mib(struct reader *r, const char *record, struct pgk_mib *m)
+static int read_histogram(struct reader *r, const char *record, struct pgk_mib *m)
 {
-    uint64_t mask;
-    PGK_TRY(read_below(r, UINT64_C(1) << r->fields.n, record, "known fields", &mask));
-    *m = (struct pgk_mib){0};
-    for (size_t i = 0; i < r->fields.n; i++) {
-        if (!(mask >> i & 1))
-            continue;
-        m->known |= UINT64_C(1) << r->fields.v[i];
-        m->v[r->fields.v[i]] = pgk_cur_uleb(&r->c, pgk_mib_fields[r->fields.v[i]].name);
-    }
     uint64_t n = pgk_cur_uleb_count(&r->c, 1, "size of the histogram");
     PGK_TRY(pgk_cur_check(&r->c, r->err, record));
     r->numbers.n = 0;
@@ -290,22 +374,48 @@ static int read_mib(struct reader *r, const char *record, struct pgk_mib *m)
     return pgk_cur_check(&r->c, r->err, record);
 }
 
+static int read_mib(struct reader *r, const char *record, struct pgk_mib *m)
+{
+    uint64_t mask;
+    PGK_TRY(read_below(r, UINT64_C(1) << r->fields.n, record, "known fields", &mask));
+    *m = (struct pgk_mib){0};
+    for (size_t i = 0; i < r->fields.n; i++) {
+        if (!(mask >> i & 1))
+            continue;
+        m->known |= UINT64_C(1) << r->fields.v[i];
+        m->v[r->fields.v[i]] = pgk_cur_uleb(&r->c, pgk_mib_fields[r->fields.v[i]].name);
+    }
+    return pgk_cur_check(&r->c, r->err, record);
+}
+
+static int read_context(struct reader *r, const char *record)
+{
+    struct node *node;
+    struct pgk_mib mib;
+    uint64_t off, flags;
+    PGK_TRY(read_stack(r, record, &node));
+    off = pgk_cur_off(&r->c);
+    PGK_TRY(read_below(r, PGK_PARTIAL_FLAGS_END, record, "flags", &flags));
+    const bool owned = flags & PGK_PARTIAL_OWNED_BY_CHAIN;
+    if (owned && node->is_address)
+        return reject(r, off, record, "flags", "an inline chain of an address",
+                      "one of functions");
+    PGK_TRY(read_mib(r, record, &mib));
+    if (flags & PGK_PARTIAL_HISTOGRAM)
+        PGK_TRY(read_histogram(r, record, &mib));
+    PGK_TRY(pgk_heap_add(r->heap, node->to, &mib, r->err));
+    node->has_context = true;
+    if (owned)
+        pgk_heap_own_by_chain(r->heap, node->to);
+    return 0;
+}
+
 static int read_contexts(struct reader *r)
 {
-    uint64_t n, owned;
+    uint64_t n;
     PGK_TRY(begin_part(r, PGK_PARTIAL_contexts, &n));
-    for (uint64_t i = 0; i < n; i++) {
-        struct node *node;
-        struct pgk_mib mib;
-        PGK_TRY(read_stack(r, RECORD(contexts, i), &node));
-        PGK_TRY(read_below(r, node->is_address ? 1 : 2, RECORD(contexts, i), "owned by its chain",
-                           &owned));
-        PGK_TRY(read_mib(r, RECORD(contexts, i), &mib));
-        PGK_TRY(pgk_heap_add(r->heap, node->to, &mib, r->err));
-        node->has_context = true;
-        if (owned)
-            pgk_heap_own_by_chain(r->heap, node->to);
-    }
+    for (uint64_t i = 0; i < n; i++)
+        PGK_TRY(read_context(r, RECORD(contexts, i)));
     return 0;
 }
 
@@ -363,7 +473,7 @@ static int read_data(struct reader *r)
         r->places.n = 0;
         while (places--) {
             struct pgk_data_place p;
-            PGK_TRY(read_name(r, RECORD(data, i), "file", &p.file));
+            PGK_TRY(read_file(r, RECORD(data, i), &p.file));
             PGK_TRY(read_u32(r, RECORD(data, i), "line", &p.line));
             if (!pgk_vec_push(&r->places, p))
                 return pgk_fail_nomem(r->err);
@@ -437,7 +547,6 @@ static int read_processes(struct reader *r)
     PGK_TRY(begin_part(r, PGK_PARTIAL_processes, &n));
     if (n > 1)
         return reject(r, off, "processes", "number of items", PGK_F("%" PRIu64, n), "0 or 1");
-    r->origin = (struct pgk_heap_origin){0};
     return n ? pgk_heap_origin_read(&r->c, "processes", damaged, &r->origin, r->err) : 0;
 }
 
@@ -455,8 +564,9 @@ static int read_header(struct reader *r)
     if (!version || version > PGK_HEAP_PARTIAL_VERSION)
         return pgk_cur_reject(&r->c, r->err, PGK_E_VERSION, start + 8, .record = "header",
                               .field = "version", .found = PGK_F("%" PRIu64, version),
-                              .expected = PGK_F("1 to %d", PGK_HEAP_PARTIAL_VERSION),
-                              .hint = "read it with the pgokit that made it, or a newer one");
+                              .expected = PGK_F("%d", PGK_HEAP_PARTIAL_VERSION),
+                              .hint = "the file is newer than this pgokit: read it with the pgokit "
+                                      "that made it");
     r->c.src.version = (uint32_t)version;
     if (total != size)
         return pgk_cur_reject(&r->c, r->err, total > size ? PGK_E_TRUNCATED : PGK_E_CORRUPT,
@@ -470,10 +580,7 @@ static int read_header(struct reader *r)
 static int read_all(struct reader *r)
 {
     PGK_TRY(read_header(r));
-    r->origin.untold = 1; /* unless there is a part that tells */
-#define PGK_PARTIAL_PART(name, first, least, meaning) \
-    if (r->c.src.version >= (first))                  \
-        PGK_TRY(read_##name(r));
+#define PGK_PARTIAL_PART(name, least, meaning) PGK_TRY(read_##name(r));
 #include "heap_partial.def"
 #undef PGK_PARTIAL_PART
     if (pgk_cur_left(&r->c))
@@ -501,6 +608,8 @@ int pgk_heap_partial_read(struct pgk_heap *h, const uint8_t *bytes, size_t size,
     pgk_vec_free(&r.functions);
     pgk_vec_free(&r.frames);
     pgk_vec_free(&r.nodes);
+    pgk_vec_free(&r.paths);
+    pgk_vec_free(&r.text);
     pgk_vec_free(&r.fields);
     pgk_vec_free(&r.numbers);
     pgk_vec_free(&r.places);
@@ -544,11 +653,11 @@ static void readers(const struct pgk_file_info *info, struct pgk_info_text *text
 const struct pgk_format_row pgk_format_heap_partial = {
     .format = {.name = "partial heap profile",
                .kind = PGK_KIND_HEAP,
-               .reads = "1 to " PGK_VERSION_TEXT(PGK_HEAP_PARTIAL_VERSION),
+               .reads = PGK_VERSION_TEXT(PGK_HEAP_PARTIAL_VERSION),
                .writes = PGK_VERSION_TEXT(PGK_HEAP_PARTIAL_VERSION),
                .made_by = "pgokit merge --partial",
                .page = "partial-heap.md",
-               .read = {1, PGK_HEAP_PARTIAL_VERSION},
+               .read = {PGK_HEAP_PARTIAL_VERSION, PGK_HEAP_PARTIAL_VERSION},
                .write = {PGK_HEAP_PARTIAL_VERSION, PGK_HEAP_PARTIAL_VERSION}},
     .sniff = sniff,
     .read_heap = read,

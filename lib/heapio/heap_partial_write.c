@@ -23,7 +23,7 @@ struct ranks {
 struct writer {
     const struct pgk_heap *h;
     struct pgk_sink *out;
-    struct ranks strings, modules, funcs, frames, nodes, contexts, sites;
+    struct ranks strings, files, modules, funcs, frames, nodes, contexts, sites;
     pgk_type_name_vec types;
 };
 
@@ -193,7 +193,7 @@ static void use_rest(struct writer *w)
         const struct pgk_data_entry *e = &h->data.entries.v[i];
         w->strings.of[e->symbol] = USED;
         for (uint32_t k = 0; k < e->n_places; k++)
-            w->strings.of[e->places[k].file] = USED;
+            w->files.of[e->places[k].file] = USED;
     }
     for (size_t i = 0; i < h->data.cold_symbols.n; i++)
         w->strings.of[h->data.cold_symbols.v[i]] = USED;
@@ -201,7 +201,7 @@ static void use_rest(struct writer *w)
         w->strings.of[w->types.v[i]] = USED;
     for (size_t i = 0; i < h->funcs.n; i++)
         if (w->funcs.of[i] != NOT_USED)
-            w->strings.of[h->funcs.v[i].name] = w->strings.of[h->funcs.v[i].file] = USED;
+            w->strings.of[h->funcs.v[i].name] = w->files.of[h->funcs.v[i].file] = USED;
 }
 
 /* ---- the order of stacks ---- */
@@ -267,6 +267,7 @@ static bool rank_all(struct writer *w)
     const struct pgk_heap *h = w->h;
     size_t n_strings = h->strings.strs.n ? h->strings.strs.n : 1;
     if (!ranks_init(&w->strings, n_strings, NOT_USED) ||
+        !ranks_init(&w->files, n_strings, NOT_USED) ||
         !ranks_init(&w->modules, h->modules.n, NOT_USED) ||
         !ranks_init(&w->funcs, h->funcs.n, NOT_USED) ||
         !ranks_init(&w->frames, h->frames.n, NOT_USED) ||
@@ -276,9 +277,10 @@ static bool rank_all(struct writer *w)
         return false;
     use_nodes(w);
     use_rest(w);
-    w->strings.of[0] = NOT_USED; /* the empty one is 0 without being written */
+    w->strings.of[0] = w->files.of[0] = NOT_USED; /* the empty one is 0 without being written */
     rank(&w->strings, n_strings, 1, compare_strings, w);
-    w->strings.of[0] = 0;
+    rank(&w->files, n_strings, 1, compare_strings, w);
+    w->strings.of[0] = w->files.of[0] = 0;
     rank(&w->modules, h->modules.n, 0, compare_modules, w);
     rank(&w->funcs, h->funcs.n, 0, compare_funcs, w);
     rank(&w->frames, h->frames.n, 0, compare_frames, w);
@@ -312,6 +314,69 @@ static bool write_strings(struct writer *w)
         pgk_sink_uleb(w->out, len);
         pgk_sink_bytes(w->out, pgk_intern_str(&w->h->strings, w->strings.order[i]), len);
     }
+    return true;
+}
+
+/* A walk over paths in the order of their bytes, so that a path shares its folders with the one
+ * before it. Each component that is new is a node. */
+struct path_walk {
+    struct pgk_str before;
+    uint32_t *last; /* nodes of the path before, by depth */
+    uint32_t nodes;
+};
+
+/* Where the components begin that a path does not share, and how many it shares. */
+static size_t shared_folders(struct pgk_str path, struct pgk_str before, uint32_t *depth)
+{
+    size_t shared = 0;
+    for (size_t i = 0; i < path.len && i < before.len && path.s[i] == before.s[i]; i++)
+        if (path.s[i] == '/') {
+            shared = i + 1;
+            ++*depth;
+        }
+    return shared;
+}
+
+/* Steps over the nodes of a path, and writes those that are new, unless `out` is NULL. */
+static void step_path(struct path_walk *walk, struct pgk_str path, struct pgk_sink *out)
+{
+    uint32_t depth = 0;
+    const char *at = path.s + shared_folders(path, walk->before, &depth),
+               *const end = path.s + path.len;
+    for (const char *slash; at; at = slash ? slash + 1 : NULL) {
+        slash = memchr(at, '/', (size_t)(end - at));
+        const size_t len = (size_t)((slash ? slash : end) - at);
+        walk->nodes++;
+        if (out) {
+            pgk_sink_uleb(out, depth ? walk->nodes - walk->last[depth - 1] : 0);
+            pgk_sink_uleb(out, len);
+            pgk_sink_bytes(out, at, len);
+        }
+        walk->last[depth++] = walk->nodes;
+    }
+    walk->before = path;
+}
+
+/* Writes the tree; then the number of a file is that of its last node. */
+static bool write_paths(struct writer *w)
+{
+    const struct pgk_str *strings = w->h->strings.strs.v;
+    size_t longest = 0;
+    for (uint32_t i = 0; i < w->files.n; i++)
+        longest = strings[w->files.order[i]].len > longest ? strings[w->files.order[i]].len
+                                                           : longest;
+    uint32_t *last = pgk_mem_alloc(longest + 1, sizeof *last);
+    struct path_walk counted = {.last = last}, walk = {.last = last};
+    if (!last)
+        return false;
+    for (uint32_t i = 0; i < w->files.n; i++)
+        step_path(&counted, strings[w->files.order[i]], NULL);
+    pgk_sink_uleb(w->out, counted.nodes);
+    for (uint32_t i = 0; i < w->files.n; i++) {
+        step_path(&walk, strings[w->files.order[i]], w->out);
+        w->files.of[w->files.order[i]] = walk.nodes;
+    }
+    pgk_mem_free(last);
     return true;
 }
 
@@ -389,22 +454,36 @@ static bool write_functions(struct writer *w)
         const struct pgk_heap_func *f = &w->h->funcs.v[w->funcs.order[i]];
         pgk_sink_u64(w->out, f->guid);
         pgk_sink_uleb(w->out, w->strings.of[f->name]);
-        pgk_sink_uleb(w->out, w->strings.of[f->file]);
+        pgk_sink_uleb(w->out, w->files.of[f->file]);
         pgk_sink_uleb(w->out, f->decl_line);
     }
     return true;
 }
 
+/* Frames of one kind are in the order of their functions. */
+static void write_place(struct writer *w, const struct pgk_frame *f, uint32_t *before)
+{
+    const uint32_t function = ref_of(w, f);
+    pgk_sink_uleb(w->out, function - *before);
+    pgk_sink_uleb(w->out, pgk_partial_line((uint32_t)(f->where >> 32)));
+    pgk_sink_uleb(w->out, (uint32_t)f->where);
+    pgk_sink_uleb(w->out, f->discriminator == PGK_DISCRIMINATOR_MAX ? 0 : f->discriminator + 1);
+    *before = function;
+}
+
 static bool write_frames(struct writer *w)
 {
+    uint32_t before[PGK_FRAME_INLINED + 1] = {0};
     pgk_sink_uleb(w->out, w->frames.n);
     for (uint32_t i = 0; i < w->frames.n; i++) {
         const struct pgk_frame *f = &w->h->frames.v[w->frames.order[i]];
         pgk_sink_uleb(w->out, f->kind);
-        pgk_sink_uleb(w->out, ref_of(w, f));
-        pgk_sink_uleb(w->out, f->where);
-        pgk_sink_uleb(w->out, f->discriminator == PGK_DISCRIMINATOR_MAX ? 0
-                                                                        : f->discriminator + 1);
+        if (f->kind == PGK_FRAME_ADDRESS) {
+            pgk_sink_uleb(w->out, ref_of(w, f));
+            pgk_sink_uleb(w->out, f->where);
+        } else {
+            write_place(w, f, &before[f->kind]);
+        }
     }
     return true;
 }
@@ -431,7 +510,8 @@ static void write_mib(struct writer *w, const struct pgk_mib *m)
     for (size_t i = 0; i < PGK_MIB_FIELDS; i++)
         if (pgk_mib_is_carried(i) && m->known >> i & 1)
             pgk_sink_uleb(w->out, m->v[i]);
-    pgk_sink_uleb(w->out, m->hist_count);
+    if (m->hist_count)
+        pgk_sink_uleb(w->out, m->hist_count);
     for (uint32_t i = 0; i < m->hist_count; i++)
         pgk_sink_uleb(w->out, m->hist[i]);
 }
@@ -441,9 +521,11 @@ static bool write_contexts(struct writer *w)
     pgk_sink_uleb(w->out, w->contexts.n);
     for (uint32_t i = 0; i < w->contexts.n; i++) {
         const struct pgk_heap_context *c = &w->h->contexts.v[w->contexts.order[i]];
+        const struct pgk_mib *m = pgk_heap_mib(w->h, w->contexts.order[i], PGK_MIB_ROOM);
         pgk_sink_uleb(w->out, w->nodes.of[c->stack]);
-        pgk_sink_uleb(w->out, c->owned_by_chain);
-        write_mib(w, pgk_heap_mib(w->h, w->contexts.order[i], PGK_MIB_ROOM));
+        pgk_sink_uleb(w->out, (c->owned_by_chain ? PGK_PARTIAL_OWNED_BY_CHAIN : 0) |
+                                  (m->hist_count ? PGK_PARTIAL_HISTOGRAM : 0));
+        write_mib(w, m);
     }
     return true;
 }
@@ -473,7 +555,7 @@ static bool write_data(struct writer *w)
         pgk_sink_uleb(w->out, e->count);
         pgk_sink_uleb(w->out, e->n_places);
         for (uint32_t k = 0; k < e->n_places; k++) {
-            pgk_sink_uleb(w->out, w->strings.of[e->places[k].file]);
+            pgk_sink_uleb(w->out, w->files.of[e->places[k].file]);
             pgk_sink_uleb(w->out, e->places[k].line);
         }
     }
@@ -536,8 +618,8 @@ static bool write_all(struct writer *w)
     pgk_sink_u64(w->out, PGK_HEAP_PARTIAL_MAGIC);
     pgk_sink_u64(w->out, PGK_HEAP_PARTIAL_VERSION);
     pgk_sink_u64(w->out, 0);
-#define PGK_PARTIAL_PART(name, first, least, meaning) \
-    if (!write_##name(w))                             \
+#define PGK_PARTIAL_PART(name, least, meaning) \
+    if (!write_##name(w))                      \
         return false;
 #include "heap_partial.def"
 #undef PGK_PARTIAL_PART
@@ -549,8 +631,8 @@ int pgk_heap_partial_write(const struct pgk_heap *h, struct pgk_sink *out, struc
 {
     struct writer w = {.h = h, .out = out};
     bool ok = write_all(&w);
-    struct ranks *all[] = {&w.strings, &w.modules,  &w.funcs, &w.frames,
-                           &w.nodes,   &w.contexts, &w.sites};
+    struct ranks *all[] = {&w.strings, &w.files, &w.modules,  &w.funcs,
+                           &w.frames,  &w.nodes, &w.contexts, &w.sites};
     for (size_t i = 0; i < PGK_COUNTOF(all); i++)
         ranks_free(all[i]);
     pgk_vec_free(&w.types);

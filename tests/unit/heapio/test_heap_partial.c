@@ -315,6 +315,105 @@ static void out_of_memory(void **state)
     pgk_heap_close(&h);
 }
 
+/* Whatever their folders and whichever bytes they have; equal folders are there once. */
+static void paths_of_files_are_kept(void **state)
+{
+    (void)state;
+    static const char *const files[] = {"/usr/include/c++/vector", "/usr/include/c++/bits/a.h",
+                                        "src/main.cpp", "src/main", "src", "a", "/a//b/", "/", ""};
+    struct pgk_heap *h = new_heap(), *again = new_heap();
+    struct pgk_mib mib = sample_mib(&(uint64_t){1});
+    const uint32_t odd = pgk_intern(&h->strings, "src/\0x", 6);
+    uint32_t frames[PGK_COUNTOF(files) + 1];
+    for (uint32_t i = 0; i < PGK_COUNTOF(frames); i++) {
+        uint32_t file = i < PGK_COUNTOF(files) ? pgk_intern_cstr(&h->strings, files[i]) : odd;
+        uint32_t func = pgk_heap_func(h, 7, pgk_intern_cstr(&h->strings, "make"), file, i);
+        frames[i] = pgk_heap_frame(h, PGK_FRAME_CALLER, func, pgk_frame_place(1, 1));
+    }
+    uint32_t stack = pgk_stack_add(&h->stacks, frames, PGK_COUNTOF(frames));
+    assert_int_equal(pgk_heap_add(h, stack, &mib, NULL), 0);
+    struct bytes b = written(h);
+    const uint8_t *shared = memmem(b.v, b.n, "include", 7);
+    assert_non_null(shared);
+    assert_null(memmem(shared + 1, (size_t)(b.v + b.n - shared - 1), "include", 7));
+    read_into(again, b);
+    struct pgk_heap_frame f[PGK_COUNTOF(frames)];
+    assert_int_equal(pgk_heap_stack(again, 0, f, PGK_COUNTOF(f)), PGK_COUNTOF(f));
+    for (size_t i = 0; i < PGK_COUNTOF(files); i++)
+        assert_string_equal(f[i].file, files[i]);
+    assert_memory_equal(f[PGK_COUNTOF(files)].file, "src/\0x", 7);
+    free(b.v);
+    pgk_heap_close(&h);
+    pgk_heap_close(&again);
+}
+
+/* Lines before that of the declaration, lines of more than 16 bits, columns, discriminators. */
+static void places_of_frames_are_kept(void **state)
+{
+    (void)state;
+    struct pgk_heap *h = new_heap(), *again = new_heap();
+    struct pgk_mib mib = sample_mib(&(uint64_t){1});
+    uint32_t func = pgk_heap_func(h, 0x1234, pgk_intern_cstr(&h->strings, "make"),
+                                  pgk_intern_cstr(&h->strings, "/src/a.c"), 10);
+    uint32_t frames[] = {
+        pgk_heap_frame(h, PGK_FRAME_INLINED, func, pgk_frame_place((uint32_t)-3, 7)),
+        pgk_heap_frame(h, PGK_FRAME_CALLER, func, pgk_frame_place(70000, UINT32_MAX))};
+    pgk_heap_note_discriminator(h, frames[0], 6);
+    pgk_heap_note_discriminator(h, frames[0], 4);
+    assert_int_equal(pgk_heap_add(h, pgk_stack_add(&h->stacks, frames, 2), &mib, NULL), 0);
+    struct bytes b = written(h);
+    read_into(again, b);
+    struct pgk_heap_frame f[2];
+    assert_int_equal(pgk_heap_stack(again, 0, f, 2), 2);
+    assert_string_equal(f[0].function, "make");
+    assert_int_equal(f[0].decl_line, 10);
+    assert_int_equal(f[0].line_offset, (uint32_t)-3);
+    assert_int_equal(f[0].column, 7);
+    assert_int_equal(f[0].discriminator, 4);
+    assert_true(f[0].inlined);
+    assert_int_equal(f[1].line_offset, 70000);
+    assert_int_equal(f[1].column, UINT32_MAX);
+    assert_int_equal(f[1].discriminator, 0);
+    free(b.v);
+    pgk_heap_close(&h);
+    pgk_heap_close(&again);
+}
+
+/* Components of one byte, each in the one before: paths that are much longer than their file. */
+static void paths_out_of_proportion_are_refused(void **state)
+{
+    (void)state;
+    enum { DEEP = 60000, LEAVES = 2000 };
+    struct pgk_sink *out;
+    size_t n;
+    struct pgk_err err;
+    assert_int_equal(pgk_sink_memory(&out, NULL), 0);
+    pgk_sink_u64(out, PGK_HEAP_PARTIAL_MAGIC);
+    pgk_sink_u64(out, PGK_HEAP_PARTIAL_VERSION);
+    pgk_sink_u64(out, 0);
+    pgk_sink_u16(out, 0); /* no fields, no strings */
+    pgk_sink_uleb(out, DEEP);
+    for (unsigned i = 0; i < DEEP; i++) {
+        pgk_sink_uleb(out, i > 0);
+        pgk_sink_uleb(out, 1);
+        pgk_sink_u8(out, 'x');
+    }
+    pgk_sink_u8(out, 0);
+    pgk_sink_u16(out, 0); /* no modules, texts, runs */
+    pgk_sink_uleb(out, LEAVES);
+    for (unsigned i = 0; i < LEAVES; i++) {
+        pgk_sink_u64(out, i);
+        pgk_sink_uleb(out, 0);
+        pgk_sink_uleb(out, DEEP - i);
+        pgk_sink_uleb(out, 0);
+    }
+    pgk_sink_patch_u64(out, 16, pgk_sink_tell(out));
+    const uint8_t *bytes = pgk_sink_data(out, &n);
+    assert_int_equal(read_status(bytes, n, &err), PGK_E_CORRUPT);
+    assert_string_equal(err.found, "paths that are much longer than the file");
+    pgk_sink_drop(&out);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -325,6 +424,9 @@ int main(void)
         cmocka_unit_test(every_cut_is_refused),
         cmocka_unit_test(damage_does_no_harm),
         cmocka_unit_test(out_of_memory),
+        cmocka_unit_test(paths_of_files_are_kept),
+        cmocka_unit_test(places_of_frames_are_kept),
+        cmocka_unit_test(paths_out_of_proportion_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
