@@ -45,12 +45,14 @@ static void tell(void *ctx, const char *what)
                 pgk_human_text(safe, sizeof safe, t->path), what);
 }
 
-/* Writes what is left in the format and version of the damaged file. */
+/* Writes what is left in the format and version of the damaged file, or, where pgokit does not
+ * write that format, as a partial profile, which holds all that is known. */
 static int repair(const char *path, const char *output, struct pgk_err *err)
 {
     struct pgk_heap *heap;
     struct pgk_file *file;
-    struct pgk_heap_target target;
+    struct pgk_heap_target target = {.form = PGK_HEAP_PARTIAL};
+    bool as_it_was = false;
     char safe[512], contexts[PGK_HUMAN_SIZE];
     int status = pgk_heap_new(&heap, err);
     if (status)
@@ -63,12 +65,16 @@ static int repair(const char *path, const char *output, struct pgk_err *err)
         fprintf(stderr, "pgokit: warning: %s: lost: and %zu more\n",
                 pgk_human_text(safe, sizeof safe, path), telling.said - SHOWN);
     status = lost < 0 ? lost : 0;
-    if (!status && pgk_file_info_heap_target(pgk_file_info(file), &target))
+    if (!status) {
+        as_it_was = pgk_file_info_heap_target(pgk_file_info(file), &target);
         status = pgk_heap_write(heap, output, &target, err);
+    }
     if (!status)
-        printf("%s: %s context%s saved%s\n", pgk_human_text(safe, sizeof safe, output),
+        printf("%s: %s context%s saved%s%s\n", pgk_human_text(safe, sizeof safe, output),
                pgk_human_count(contexts, pgk_heap_contexts(heap)),
-               pgk_heap_contexts(heap) == 1 ? "" : "s", lost ? "" : ", nothing is lost");
+               pgk_heap_contexts(heap) == 1 ? "" : "s",
+               as_it_was ? "" : " as a partial profile of pgokit",
+               lost ? "" : ", nothing is lost");
     pgk_heap_close(&heap);
     return status ? status : lost;
 }

@@ -223,10 +223,10 @@ int pgk_sample_read_functions(struct pgk_sample **profile, struct pgk_file *file
 int pgk_sample_read_matching(struct pgk_sample **profile, struct pgk_file *file,
                              const char *pattern, struct pgk_err *err);
 
-/* Reads what can be read of a damaged raw or indexed file, record by record, and adds it to
- * `profile`; calls `fn` for everything that is lost. Returns how many such things there are, or a
- * negative status if nothing can be read, or the format has no records to save (PGK_E_ARG). One
- * thread per profile. */
+/* Reads what can be read of a damaged raw or indexed file, record by record, or of a heaptrack file
+ * up to its damage, and adds it to `profile`; calls `fn` for everything that is lost. Returns how
+ * many such things there are, or a negative status if nothing can be read, or the format has no
+ * records to save (PGK_E_ARG). One thread per profile. */
 int pgk_heap_salvage(struct pgk_heap *profile, struct pgk_file *file, pgk_heap_loss_fn *fn,
                      void *ctx, struct pgk_err *err);
 

@@ -138,7 +138,17 @@ int pgk_decompress(enum pgk_compression how, const uint8_t *bytes, size_t size, 
                    uint8_t **out, size_t *out_size, struct pgk_err *err)
 {
     bool cut;
-    return pgk_decompress_head(how, bytes, size, SIZE_MAX, file, out, out_size, &cut, err);
+    uint8_t *content;
+    size_t n;
+    int status =
+        pgk_decompress_head(how, bytes, size, SIZE_MAX, file, &content, &n, &cut, err);
+    if (!status) {
+        *out = content;
+        *out_size = n;
+    } else if (pgk_is_damage(status)) {
+        pgk_mem_free(content);
+    }
+    return status;
 }
 
 int pgk_decompress_head(enum pgk_compression how, const uint8_t *bytes, size_t size,
@@ -152,14 +162,14 @@ int pgk_decompress_head(enum pgk_compression how, const uint8_t *bytes, size_t s
     if (j.limit < FREE_BYTES)
         j.limit = FREE_BYTES;
     int status = how == PGK_ZSTD ? read_zstd(&j) : read_gzip(&j);
-    if (status) {
+    if (status && !pgk_is_damage(status)) {
         pgk_vec_free(&j.out);
         return status;
     }
     *out = j.out.v;
     *out_size = j.out.n;
-    *cut = j.out.n >= enough;
-    return 0;
+    *cut = status || j.out.n >= enough;
+    return status;
 }
 
 static bool compress_with(ZSTD_CCtx *z, uint8_t *piece, const uint8_t *bytes, size_t size,

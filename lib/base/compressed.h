@@ -25,8 +25,8 @@ bool pgk_is_bomb(uint64_t plain_bytes, uint64_t packed_bytes);
 PGK_MUST_USE int pgk_decompress(enum pgk_compression how, const uint8_t *bytes, size_t size,
                                 const char *file, uint8_t **out, size_t *out_size,
                                 struct pgk_err *err);
-/* As pgk_decompress, but the content may end behind the first `enough` bytes; *cut says if it
- * does. */
+/* As pgk_decompress, but the content may end after the first `enough` bytes; *cut says if it
+ * does. If the file is damaged, *out also has the content before the damage. */
 PGK_MUST_USE int pgk_decompress_head(enum pgk_compression how, const uint8_t *bytes, size_t size,
                                      size_t enough, const char *file, uint8_t **out,
                                      size_t *out_size, bool *cut, struct pgk_err *err);

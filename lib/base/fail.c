@@ -54,6 +54,12 @@ int pgk_err_fill(struct pgk_err *err, const struct pgk_err_info *info)
     return info->status;
 }
 
+void pgk_err_advise(struct pgk_err *err, const char *hint)
+{
+    if (err)
+        copy_text(err->hint, sizeof err->hint, hint);
+}
+
 const char *pgk_format(char *buf, size_t size, const char *fmt, ...)
 {
     va_list args;

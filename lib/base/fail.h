@@ -5,6 +5,7 @@
 #include "compiler.h"
 #include "pgokit/err.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* What a failing function knows; NULL texts stay empty. */
@@ -32,6 +33,15 @@ const char *pgk_format(char *buf, size_t size, const char *fmt, ...) PGK_PRINTF(
 static inline const char *pgk_plural(uint64_t n)
 {
     return n == 1 ? "" : "s";
+}
+
+/* Says something else to do about the error. */
+void pgk_err_advise(struct pgk_err *err, const char *hint);
+
+/* Whether the fault is in the bytes of the file, so that others of it may be sound. */
+static inline bool pgk_is_damage(int status)
+{
+    return status == PGK_E_TRUNCATED || status == PGK_E_CORRUPT;
 }
 
 /* PGK_E_NOMEM with a filled err. */

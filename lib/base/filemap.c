@@ -79,7 +79,8 @@ static int map_fd(struct pgk_filemap *m, int fd, const char *name, struct pgk_er
     return read_all(m, fd, name, err);
 }
 
-/* The content of a compressed file, the first bytes at least, takes the place of its bytes. */
+/* The content of a compressed file, the first bytes at least, takes the place of its bytes; that
+ * before its damage, too. */
 static int open_fd(struct pgk_filemap *m, int fd, const char *name, size_t enough,
                    struct pgk_err *err)
 {
@@ -96,12 +97,12 @@ static int open_fd(struct pgk_filemap *m, int fd, const char *name, size_t enoug
     int status = pgk_decompress_head(how, raw.bytes, raw.size, enough, name, &bytes, &size, &cut,
                                      err);
     pgk_filemap_close(&raw);
-    if (status)
+    if (status && !pgk_is_damage(status))
         return status;
     if (!size)
         pgk_mem_free(bytes);
     *m = (struct pgk_filemap){.bytes = size ? bytes : nothing, .size = size, .cut = cut};
-    return 0;
+    return status;
 }
 
 static int open_path(struct pgk_filemap *m, const char *path, size_t enough, struct pgk_err *err)
@@ -118,13 +119,25 @@ static int open_path(struct pgk_filemap *m, const char *path, size_t enough, str
 
 int pgk_filemap_open(struct pgk_filemap *m, const char *path, struct pgk_err *err)
 {
+    struct pgk_filemap whole = {0};
+    int status = open_path(&whole, path, SIZE_MAX, err);
+    if (status)
+        pgk_filemap_close(&whole);
+    else
+        *m = whole;
+    return status;
+}
+
+int pgk_filemap_open_damaged(struct pgk_filemap *m, const char *path, struct pgk_err *err)
+{
     return open_path(m, path, SIZE_MAX, err);
 }
 
 int pgk_filemap_open_head(struct pgk_filemap *m, const char *path, struct pgk_err *err)
 {
     enum { HEAD_BYTES = 64 << 10 };
-    return open_path(m, path, HEAD_BYTES, err);
+    int status = open_path(m, path, HEAD_BYTES, err);
+    return pgk_is_damage(status) ? 0 : status;
 }
 
 void pgk_filemap_done(const struct pgk_filemap *m, size_t first, size_t end)

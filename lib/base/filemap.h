@@ -19,8 +19,11 @@ struct pgk_filemap {
 /* Opens a regular file or a pipe. A directory or a device is PGK_E_IO with a
  * sentence. Sequential access is announced to the kernel. */
 int pgk_filemap_open(struct pgk_filemap *m, const char *path, struct pgk_err *err);
+/* As pgk_filemap_open, but a compressed file that is damaged is opened all the same, as far as it
+ * can be decompressed: the status and `err` say where the damage is (pgk_is_damage). */
+int pgk_filemap_open_damaged(struct pgk_filemap *m, const char *path, struct pgk_err *err);
 /* As pgk_filemap_open, to look at the beginning: of a compressed file perhaps only the first pieces
- * are there; `cut` says so. */
+ * are there, or those before its damage; `cut` says so. */
 int pgk_filemap_open_head(struct pgk_filemap *m, const char *path, struct pgk_err *err);
 /* Tells the kernel that the bytes from `first` to before `end` will not be read again; a page that
  * is partly behind `end` is kept. */

@@ -201,9 +201,11 @@ static int fail_kind(const struct pgk_file *f, enum pgk_kind wanted, struct pgk_
 /* Also counts what tells nothing of its processes, so that nobody takes those that are known for
  * all. */
 static int read_heap_row(struct pgk_heap *heap, struct pgk_file *f,
-                         const struct pgk_file_bytes *bytes, struct pgk_err *err)
+                         const struct pgk_file_bytes *bytes, struct pgk_salvage *salvage,
+                         struct pgk_err *err)
 {
-    PGK_TRY(f->info.row->read_heap(heap, bytes, &f->info, err));
+    PGK_TRY(salvage ? f->info.row->salvage_heap(heap, bytes, salvage, &f->info, err)
+                    : f->info.row->read_heap(heap, bytes, &f->info, err));
     if (!f->info.row->tells_origin)
         pgk_heap_add_origin(heap, &(struct pgk_heap_origin){.untold = 1});
     return 0;
@@ -216,7 +218,7 @@ static int read_heap_apart(struct pgk_heap *heap, struct pgk_file *f,
     struct pgk_heap *own;
     PGK_TRY(pgk_heap_new(&own, err));
     own->no_partial_accesses = heap->no_partial_accesses;
-    int status = read_heap_row(own, f, bytes, err);
+    int status = read_heap_row(own, f, bytes, NULL, err);
     if (!status && weight > 1)
         status = pgk_heap_scale(own, weight, err);
     if (!status)
@@ -232,10 +234,11 @@ static int read_heap(struct pgk_heap *heap, struct pgk_file *f, const struct pgk
     if (r->salvage && !row->salvage_heap)
         return pgk_fail(err, PGK_E_ARG, .file = f->src.file, .format = f->src.format,
                         .field = "format", .found = "a format without separate records",
-                        .expected = "a raw or an indexed profile, which --repair supports",
+                        .expected = "a raw or an indexed profile or a heaptrack file, which "
+                                    "--repair supports",
                         .hint = "create it again");
     if (r->salvage)
-        return row->salvage_heap(heap, bytes, r->salvage, &f->info, err);
+        return read_heap_row(heap, f, bytes, r->salvage, err);
     if (!row->read_heap)
         return fail_kind(f, PGK_KIND_HEAP, err);
     if (r->functions && row->read_heap_functions) {
@@ -246,7 +249,7 @@ static int read_heap(struct pgk_heap *heap, struct pgk_file *f, const struct pgk
     }
     if (r->weight > 1 || (heap->sharing && row->wants_own_heap))
         return read_heap_apart(heap, f, bytes, r->weight, err);
-    return read_heap_row(heap, f, bytes, err);
+    return read_heap_row(heap, f, bytes, NULL, err);
 }
 
 static int read_instr(struct pgk_instr *instr, struct pgk_file *f,
@@ -327,6 +330,21 @@ int pgk_file_build_ids(struct pgk_file *f, pgk_build_id_fn *fn, void *ctx, struc
     return status;
 }
 
+/* The whole file; to salvage it, what there is of a damaged one, the rest of which is reported. */
+static int open_to_read(struct pgk_filemap *map, const struct pgk_file *f,
+                        const struct reading *r, struct pgk_err *err)
+{
+    struct pgk_err own;
+    if (r->salvage)
+        return pgk_salvage_skip(r->salvage,
+                                pgk_filemap_open_damaged(map, f->src.file, err ? err : &own),
+                                err ? err : &own);
+    int status = pgk_filemap_open(map, f->src.file, err);
+    if (pgk_is_damage(status) && f->info.row->salvage_heap)
+        pgk_err_advise(err, PGK_SALVAGE_HINT);
+    return status;
+}
+
 static int read_file(struct pgk_file *f, const struct reading *r, struct pgk_err *err)
 {
     struct pgk_filemap map = f->kept;
@@ -334,7 +352,7 @@ static int read_file(struct pgk_file *f, const struct reading *r, struct pgk_err
         return pgk_fail(err, PGK_E_ARG, .file = f->src.file, .field = "weight", .found = "0",
                         .expected = "1 or more", .hint = "leave the file out instead");
     if (!f->is_kept)
-        PGK_TRY(pgk_filemap_open(&map, f->src.file, err));
+        PGK_TRY(open_to_read(&map, f, r, err));
     f->info.size_bytes = map.size;
     const struct pgk_file_bytes bytes = {map.bytes, map.size, &f->src};
     int status = read_kind(f, &bytes, r, err);

@@ -8,6 +8,7 @@
 #include "format_row.h"
 #include "function_name.h"
 #include "path.h"
+#include "salvage.h"
 #include "saturate.h"
 #include "text_fields.h"
 
@@ -16,9 +17,6 @@
 enum { VERSION_MIN = 1, VERSION_MAX = 3, VERSION_SIZED_STRINGS = 3 };
 /* Stacks far above what is recorded are damage, and would make a small file expensive. */
 enum { STACK_FRAMES_MAX = 16384, POINTS_MAX = 1000 };
-
-/* What to do about a file that is not as it should be. */
-#define HINT "the file is cut or damaged; record it again"
 
 /* An instruction: its frames in `frames`, the innermost first. */
 struct place {
@@ -50,6 +48,7 @@ struct reader {
     struct pgk_heap_times times;
     uint64_t events, peak_event;
     uint64_t last; /* kind of the last event + 1 if that was an allocation, else 0 */
+    bool cut;      /* the events are not those to the end of the process */
 };
 
 /* A number behind a blank. */
@@ -327,14 +326,52 @@ static int read_line(struct reader *r, struct pgk_text_line *l)
     }
 }
 
-static int read_lines(struct reader *r)
+static int read_header(struct reader *r)
 {
     struct pgk_text_line l = {.off = r->text.src->base_off};
     if (!pgk_text_next(&r->text, &l) || !pgk_text_take(&l, "v"))
         return pgk_text_reject(&r->text, &l, "header", "version of heaptrack", "v and two numbers");
-    PGK_TRY(read_version(r, &l));
-    while (pgk_text_next(&r->text, &l))
-        PGK_TRY(read_line(r, &l));
+    return read_version(r, &l);
+}
+
+/* Up to the end, or to the first line that is not as it should be; the text ends before it. */
+static int read_lines(struct reader *r)
+{
+    for (struct pgk_text_line l; pgk_text_next(&r->text, &l);) {
+        const char *line = l.at;
+        int status = read_line(r, &l);
+        if (status) {
+            r->text.end = line;
+            return status;
+        }
+    }
+    return 0;
+}
+
+/* What follows the damage is numbered by lines that are lost with it, so nothing of it is read. */
+static int salvage_lines(struct reader *r, struct pgk_salvage *lost)
+{
+    const char *end = r->text.end;
+    struct pgk_err own, *err = r->text.err ? r->text.err : &own;
+    r->text.err = err;
+    int status = read_lines(r);
+    if (!pgk_is_damage(status) && (status || !lost->lost))
+        return status;
+    r->cut = true;
+    if (status) {
+        size_t bytes = (size_t)(end - r->text.end), all = (size_t)(end - r->text.start);
+        PGK_TRY(pgk_salvage_skip(lost, status, err));
+        pgk_salvage_say(lost, "%zu byte%s of %zu, from there to the end", bytes,
+                        pgk_plural(bytes), all);
+    }
+    if (!r->events)
+        return pgk_fail(err, PGK_E_EMPTY, .file = r->text.src->file,
+                        .format = r->text.src->format, .offset = &(uint64_t){0},
+                        .record = "events", .field = "allocations",
+                        .found = "none before the damage", .expected = "one at least",
+                        .hint = "nothing can be saved; record the program again");
+    pgk_salvage_say(lost, "what was allocated and freed after %" PRIu64
+                    " ms, and with it which objects were alive at the end", r->now.ms);
     return 0;
 }
 
@@ -371,8 +408,10 @@ static int add_kind(struct reader *r, const struct kind *k)
     set(&m, PGK_MIB_MaxSize, k->size);
     set(&m, PGK_MIB_PeakCount, k->at_peak);
     set(&m, PGK_MIB_PeakSize, pgk_multiply_saturated(k->at_peak, k->size));
-    set(&m, PGK_MIB_ExitCount, k->alive);
-    set(&m, PGK_MIB_ExitSize, pgk_multiply_saturated(k->alive, k->size));
+    if (!r->cut) {
+        set(&m, PGK_MIB_ExitCount, k->alive);
+        set(&m, PGK_MIB_ExitSize, pgk_multiply_saturated(k->alive, k->size));
+    }
     set(&m, PGK_MIB_TemporaryCount, k->temporary);
     PGK_TRY(pgk_heap_add(r->heap, k->node, &m, r->text.err));
     return pgk_heap_own_stack(r->heap, k->node, r->text.err);
@@ -412,12 +451,14 @@ bool pgk_heaptrack_sniff(const uint8_t *bytes, size_t size)
            (pgk_text_take(&second, "X ") || pgk_text_take(&second, "x "));
 }
 
-int pgk_heaptrack_read(struct pgk_heap *h, const uint8_t *bytes, size_t size,
-                       const struct pgk_source *src, uint32_t *version,
-                       struct pgk_err *err)
+static int read_file(struct pgk_heap *h, const uint8_t *bytes, size_t size,
+                     const struct pgk_source *src, struct pgk_salvage *lost, uint32_t *version,
+                     struct pgk_err *err)
 {
-    struct reader r = {.heap = h, .text = pgk_text_of(bytes, size, src, HINT, err)};
-    int status = read_lines(&r);
+    struct reader r = {.heap = h, .text = pgk_text_of(bytes, size, src, PGK_SALVAGE_HINT, err)};
+    int status = read_header(&r);
+    if (!status)
+        status = lost ? salvage_lines(&r, lost) : read_lines(&r);
     if (!status)
         status = add_all(&r);
     *version = (uint32_t)r.version;
@@ -430,12 +471,33 @@ int pgk_heaptrack_read(struct pgk_heap *h, const uint8_t *bytes, size_t size,
     return status;
 }
 
+int pgk_heaptrack_read(struct pgk_heap *h, const uint8_t *bytes, size_t size,
+                       const struct pgk_source *src, uint32_t *version,
+                       struct pgk_err *err)
+{
+    return read_file(h, bytes, size, src, NULL, version, err);
+}
+
+int pgk_heaptrack_salvage(struct pgk_heap *h, const uint8_t *bytes, size_t size,
+                          const struct pgk_source *src, struct pgk_salvage *salvage,
+                          uint32_t *version, struct pgk_err *err)
+{
+    return read_file(h, bytes, size, src, salvage, version, err);
+}
+
 /* ---- among the formats ---- */
 
 static int read(struct pgk_heap *heap, const struct pgk_file_bytes *file,
                 struct pgk_file_info *info, struct pgk_err *err)
 {
     return pgk_heaptrack_read(heap, file->bytes, file->size, file->src, &info->version, err);
+}
+
+static int salvage(struct pgk_heap *heap, const struct pgk_file_bytes *file,
+                   struct pgk_salvage *lost, struct pgk_file_info *info, struct pgk_err *err)
+{
+    return pgk_heaptrack_salvage(heap, file->bytes, file->size, file->src, lost, &info->version,
+                                 err);
 }
 
 static void readers(const struct pgk_file_info *info, struct pgk_info_text *text)
@@ -453,6 +515,7 @@ const struct pgk_format_row pgk_format_heaptrack = {
                .page = "heaptrack.md"},
     .sniff = pgk_heaptrack_sniff,
     .read_heap = read,
+    .salvage_heap = salvage,
     .wants_own_heap = true,
     .readers = readers,
 };

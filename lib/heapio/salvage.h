@@ -6,6 +6,10 @@
 #include "heap_model.h"
 #include "sink.h"
 
+/* What to do about a damaged file of a format that can be salvaged. */
+#define PGK_SALVAGE_HINT \
+    "the file is cut or damaged; save what can be read with 'pgokit check --repair OUTPUT FILE'"
+
 struct pgk_salvage {
     pgk_heap_loss_fn *fn;
     void *ctx;

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 static char folder[TEST_PATH_SIZE];
@@ -235,6 +236,38 @@ static void the_head_of_a_compressed_file(void **state)
     }
 }
 
+/* Up to where it can be decompressed, with an error that names the place. */
+static void a_cut_compressed_file_is_opened_as_far_as_it_goes(void **state)
+{
+    (void)state;
+    enum { BYTES = 1 << 20 };
+    char path[TEST_PATH_SIZE];
+    struct pgk_filemap m = {0};
+    struct pgk_sink *out;
+    struct pgk_err err;
+    struct stat st;
+    uint64_t seed = 1;
+    test_join(path, folder, "cut.zst");
+    assert_int_equal(pgk_sink_open(&out, path, NULL), 0);
+    for (size_t i = 0; i < BYTES / 8; i++)
+        pgk_sink_u64(out, test_random(&seed) % 9);
+    assert_int_equal(pgk_sink_commit(&out, NULL), 0);
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(truncate(path, st.st_size - 1000), 0);
+    assert_int_equal(pgk_filemap_open(&m, path, &err), PGK_E_TRUNCATED);
+    assert_null(m.bytes);
+    assert_int_equal(pgk_filemap_open_damaged(&m, path, &err), PGK_E_TRUNCATED);
+    assert_int_equal(err.offset, st.st_size - 1000);
+    assert_true(m.cut);
+    assert_in_range(m.size, BYTES / 2, BYTES - 1);
+    seed = 1;
+    for (size_t i = 0; i < m.size / 8; i++) {
+        uint64_t wanted = test_random(&seed) % 9;
+        assert_memory_equal(m.bytes + 8 * i, &wanted, 8);
+    }
+    pgk_filemap_close(&m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -246,6 +279,7 @@ int main(void)
         cmocka_unit_test(pipes_are_read),
         cmocka_unit_test(what_is_no_file_is_refused),
         cmocka_unit_test(the_head_of_a_compressed_file),
+        cmocka_unit_test(a_cut_compressed_file_is_opened_as_far_as_it_goes),
         cmocka_unit_test(running_out_of_memory_is_reported),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -1,5 +1,6 @@
 /* heaptrack's files: what becomes contexts and a curve, releases of the format, refusals. */
 #include "heaptrack.h"
+#include "salvage.h"
 
 #include "pgk_test.h"
 
@@ -189,6 +190,64 @@ static void cut_files_are_read_or_refused(void **state)
     }
 }
 
+static void count_losses(void *ctx, const char *what)
+{
+    assert_string_not_equal(what, "");
+    ++*(size_t *)ctx;
+}
+
+static int salvage(const char *text, size_t size, struct pgk_heap **h, size_t *losses)
+{
+    struct pgk_source src = {.file = "h.zst", .format = "heaptrack file"};
+    struct pgk_salvage lost = {.fn = count_losses, .ctx = losses};
+    *losses = 0;
+    assert_int_equal(pgk_heap_new(h, NULL), 0);
+    return pgk_heaptrack_salvage(*h, (const uint8_t *)text, size, &src, &lost, &src.version, NULL);
+}
+
+/* What a cut file held of each object, and of the peak before the cut; not of the exit. */
+static void cut_files_are_salvaged_up_to_the_cut(void **state)
+{
+    static const char events[] = "a 10 2\na 64 4\nc 1\n+ 0\n+ 1\n- 0\nc a\n";
+    char text[512];
+    size_t losses;
+    (void)state;
+    size_t start = (size_t)snprintf(text, sizeof text, "%s", FILE_3),
+           size = (size_t)snprintf(text, sizeof text, "%s%s", FILE_3, events);
+    for (size_t n = start; n <= size; n++) {
+        struct pgk_heap *h;
+        const char *first = strstr(text, "+ 0\n"), *second = strstr(text, "+ 1\n");
+        uint64_t objects = (n >= (size_t)(first + 4 - text)) + (n >= (size_t)(second + 4 - text));
+        int status = salvage(text, n, &h, &losses);
+        bool is_whole = n == start || text[n - 1] == '\n';
+        assert_int_equal(status, objects || is_whole ? 0 : PGK_E_EMPTY);
+        assert_int_equal(losses, is_whole ? 0 : status ? 2 : 3);
+        assert_int_equal(pgk_heap_contexts(h), objects);
+        for (size_t i = 0; i < objects; i++) {
+            assert_int_equal(value(h, i, PGK_MIB_AllocCount), 1);
+            assert_int_equal(pgk_heap_knows(h, i, PGK_MIB_ExitCount), is_whole);
+            assert_int_equal(value(h, i, PGK_MIB_PeakCount), 1);
+        }
+        pgk_heap_close(&h);
+    }
+}
+
+/* Lines after the damage count on with numbers of lines that may be lost. */
+static void what_follows_damage_is_not_read(void **state)
+{
+    static const char text[] = FILE_3 "a 10 2\n+ 0\na zz 2\na 20 2\n+ 1\n+ 0\n";
+    struct pgk_heap *h;
+    size_t losses;
+    (void)state;
+    assert_int_equal(salvage(text, sizeof text - 1, &h, &losses), 0);
+    assert_int_equal(losses, 3);
+    assert_int_equal(pgk_heap_contexts(h), 1);
+    assert_int_equal(value(h, 0, PGK_MIB_TotalSize), 16);
+    pgk_heap_close(&h);
+    assert_int_equal(salvage("v 10400 3\nx 6 ./app\n", 20, &h, &losses), PGK_E_VERSION);
+    pgk_heap_close(&h);
+}
+
 static void other_texts_are_not_taken(void **state)
 {
     static const char *const texts[] = {"", "v", "v 1 3", "v 1 3\n", "v 1 3\nhello\n",
@@ -208,6 +267,8 @@ int main(void)
         cmocka_unit_test(long_curves_are_thinned),
         cmocka_unit_test(what_contradicts_itself_is_refused),
         cmocka_unit_test(cut_files_are_read_or_refused),
+        cmocka_unit_test(cut_files_are_salvaged_up_to_the_cut),
+        cmocka_unit_test(what_follows_damage_is_not_read),
         cmocka_unit_test(other_texts_are_not_taken),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
