@@ -38,7 +38,8 @@ static void add_context(struct pgc_heap_profile *p, const struct pgk_heap *heap,
         frames[i] = (struct pgc_frame){stack[i].guid, stack[i].line_offset & 0xffff,
                                        stack[i].column, stack[i].inlined};
         p->rows[p->n_rows++] =
-            (struct pgc_call_row){stack[i].guid, (uint32_t)p->n, (uint32_t)i};
+            (struct pgc_call_row){frames[i].function, frames[i].line, frames[i].column,
+                                  (uint32_t)p->n, i == 0};
     }
     context->bytes = pgk_heap_value(heap, p->n, PGK_MIB_TotalSize);
     context->key = pgk_use_context_key(stack, context->n);
@@ -60,11 +61,11 @@ static int compare_rows(const void *a, const void *b)
     const struct pgc_call_row *x = a, *y = b;
     if (x->function != y->function)
         return x->function < y->function ? -1 : 1;
-    if (!x->frame != !y->frame)
-        return x->frame ? 1 : -1;
-    if (x->context != y->context)
-        return x->context < y->context ? -1 : 1;
-    return x->frame < y->frame ? -1 : x->frame > y->frame;
+    if (x->allocates != y->allocates)
+        return x->allocates ? -1 : 1;
+    if (x->line != y->line)
+        return x->line < y->line ? -1 : 1;
+    return x->column < y->column ? -1 : x->column > y->column;
 }
 
 static void index_heap(struct pgc_heap_profile *p, const struct pgk_heap *heap,
@@ -118,20 +119,45 @@ void pgc_heap_close(struct pgc_heap_profile *profile)
     free(profile->rows);
 }
 
-struct pgc_call_row *pgc_heap_calls(const struct pgc_heap_profile *p, uint64_t function,
-                                    bool allocates, size_t *n)
+/* The first row that is not before a key. */
+static struct pgc_call_row *first_row(const struct pgc_heap_profile *p,
+                                      const struct pgc_call_row *key)
 {
-    const struct pgc_call_row first = {.function = function, .frame = allocates ? 0 : 1};
     size_t low = 0, high = p->n_rows;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (compare_rows(&p->rows[middle], &first) < 0)
+        if (compare_rows(&p->rows[middle], key) < 0)
             low = middle + 1;
         else
             high = middle;
     }
-    for (*n = 0; low + *n < p->n_rows; ++*n)
-        if (p->rows[low + *n].function != function || !p->rows[low + *n].frame != allocates)
-            break;
     return p->rows + low;
+}
+
+struct pgc_call_row *pgc_heap_calls(const struct pgc_heap_profile *p, uint64_t function,
+                                    bool allocates, size_t *n)
+{
+    struct pgc_call_row key = {.function = function, .allocates = allocates};
+    struct pgc_call_row *first = first_row(p, &key);
+    key.line = UINT32_MAX; /* after all lines, of 16 bits */
+    *n = (size_t)(first_row(p, &key) - first);
+    return first;
+}
+
+bool pgc_heap_knows(const struct pgc_heap_profile *p, const struct pgc_place *place, bool allocates,
+                    bool exact)
+{
+    struct pgc_call_row key = {place->function, place->line_offset,
+                               p->whole.columns ? place->column : 0, 0, allocates};
+    const struct pgc_call_row *end = p->rows + p->n_rows, *row = first_row(p, &key);
+    if (row < end && !compare_rows(row, &key))
+        return true;
+    if (exact)
+        return false;
+    /* Frames without a line, or any of the function. */
+    key.line = place->line_zero ? 0 : place->no_line;
+    key.column = 0;
+    row = first_row(p, &key);
+    return row < end && row->function == key.function && row->allocates == allocates &&
+           (place->line_zero || row->line == key.line);
 }

@@ -11,11 +11,6 @@
 /* What objects are; numbers are LLVM's, which adds them up. */
 enum pgc_class { PGC_NOT_COLD = 1, PGC_COLD = 2, PGC_HOT = 4 };
 
-struct pgc_frame {
-    uint64_t function;
-    uint32_t line, column; /* line offset, 16 bits; 0 unknown column */
-    bool inlined;          /* into the next frame */
-};
 struct pgc_context {
     const struct pgc_frame *frames; /* leaf first */
     size_t n;
@@ -26,17 +21,19 @@ struct pgc_context {
     uint64_t place;    /* key of the call that it was found at; 0 none */
 };
 
-/* A call in a context, by its place: a row of an index. */
+/* A call in a context: a row of an index. */
 struct pgc_call_row {
     uint64_t function;
-    uint32_t context, frame; /* 0: allocates */
+    uint32_t line, column;
+    uint32_t context;
+    bool allocates; /* the first frame */
 };
 
 struct pgc_heap_profile {
     struct pgc_context *contexts;
     size_t n;
     struct pgc_frame *frames; /* of all contexts */
-    struct pgc_call_row *rows; /* by function; those that allocate before others */
+    struct pgc_call_row *rows; /* by function; those that allocate before others; by line, column */
     size_t n_rows;
     struct pgk_heap_sum whole; /* of the profile, of which the contexts are a part */
 };
@@ -50,5 +47,8 @@ void pgc_heap_close(struct pgc_heap_profile *profile);
 /* Rows of calls in a function: those that allocate, or the others. */
 struct pgc_call_row *pgc_heap_calls(const struct pgc_heap_profile *profile, uint64_t function,
                                     bool allocates, size_t *n);
+/* Is a call of the profile at the place? `exact`: a call without a line is nowhere else. */
+bool pgc_heap_knows(const struct pgc_heap_profile *profile, const struct pgc_place *place,
+                    bool allocates, bool exact);
 
 #endif

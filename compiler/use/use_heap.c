@@ -8,6 +8,7 @@
 #include "use_heap.h"
 
 #include "plan_memory.h"
+#include "use_chain.h"
 #include "use_hint.h"
 
 #include <inttypes.h>
@@ -20,12 +21,23 @@ struct site {
     uint64_t function; /* that it is in */
     struct pgc_place *chain;
     size_t n;
+    size_t position;    /* of the chain, in the index */
     uint32_t *contexts; /* that belong to it */
     size_t n_contexts;
+};
+
+/* What a chain of the index is found in. */
+struct match {
+    uint32_t *contexts; /* of an allocation */
+    size_t n, room;
+    const struct pgc_frame *frames; /* of another call: the first with most exact places */
+    size_t exact;
 };
 struct sites {
     struct site *all;
     size_t n, room;
+    struct pgc_chains chains;
+    struct match *matches; /* for each chain */
 };
 
 struct marking {
@@ -33,39 +45,11 @@ struct marking {
     const struct pgc_use_options *options;
     struct pgc_report *report;
     struct sites allocating, others;
+    uint8_t *longest;    /* for each context: places of the longest chain that it begins with */
     uint64_t *unlocated; /* functions with calls that allocate and have no place */
     size_t n_unlocated, unlocated_room;
     bool for_link;
 };
-
-/* ---- places ---- */
-
-static bool is_exactly_at(const struct marking *m, const struct pgc_frame *frame,
-                          const struct pgc_place *place)
-{
-    return frame->function == place->function && frame->line == place->line_offset &&
-           (!m->profile->whole.columns || frame->column == place->column);
-}
-
-/* Calls that optimisation merged have no line: they may be any of the function. */
-static bool is_at(const struct marking *m, const struct pgc_frame *frame,
-                  const struct pgc_place *place)
-{
-    return is_exactly_at(m, frame, place) ||
-           (!m->options->as_llvm && frame->function == place->function &&
-            (place->line_zero || frame->line == place->no_line));
-}
-
-static bool begins_with(const struct marking *m, const struct pgc_frame *frames, size_t n_frames,
-                        const struct site *site)
-{
-    if (n_frames < site->n)
-        return false;
-    for (size_t i = 0; i < site->n; i++)
-        if (!is_at(m, &frames[i], &site->chain[i]))
-            return false;
-    return true;
-}
 
 /* LLVM keeps a context in the records of all functions that its call was inlined into. */
 static bool in_record_of(const struct pgc_context *context, uint64_t function)
@@ -123,26 +107,16 @@ static void free_sites(struct sites *sites)
         free(sites->all[i].chain);
         free(sites->all[i].contexts);
     }
+    for (size_t i = 0; sites->matches && i < sites->chains.n; i++)
+        free(sites->matches[i].contexts);
+    free(sites->matches);
+    pgc_chains_close(&sites->chains);
     free(sites->all);
-}
-
-/* ---- which contexts belong to which call ---- */
-
-static bool belongs(const struct marking *m, const struct pgc_context *context,
-                    const struct site *site)
-{
-    return begins_with(m, context->frames, context->n, site) &&
-           (!m->options->as_llvm || in_record_of(context, site->function));
 }
 
 static bool is_known(const struct marking *m, const struct pgc_place *place, bool allocates)
 {
-    size_t n;
-    const struct pgc_call_row *rows = pgc_heap_calls(m->profile, place->function, allocates, &n);
-    for (size_t i = 0; i < n; i++)
-        if (is_at(m, &m->profile->contexts[rows[i].context].frames[rows[i].frame], place))
-            return true;
-    return false;
+    return pgc_heap_knows(m->profile, place, allocates, m->options->as_llvm);
 }
 
 /* Frames next to the leaf that the profile does not have: the program that was profiled had no
@@ -157,29 +131,48 @@ static void skip_unknown(const struct marking *m, struct site *site)
     memmove(site->chain, site->chain + skip, site->n * sizeof *site->chain);
 }
 
-static void match(const struct marking *m, struct site *site)
+static void index_sites(const struct marking *m, struct sites *sites)
 {
-    size_t n;
-    skip_unknown(m, site);
-    if (!site->n)
-        return;
-    const struct pgc_call_row *rows = pgc_heap_calls(m->profile, site->chain->function, true, &n);
-    site->contexts = pgc_zeroed(n, sizeof *site->contexts);
-    for (size_t i = 0; i < n; i++) {
-        const struct pgc_context *context = &m->profile->contexts[rows[i].context];
-        if (!belongs(m, context, site))
-            continue;
-        site->contexts[site->n_contexts++] = rows[i].context;
-    }
+    size_t *positions = pgc_zeroed(sites->n, sizeof *positions);
+    sites->chains.columns = m->profile->whole.columns;
+    sites->chains.exact = m->options->as_llvm;
+    for (size_t i = 0; i < sites->n; i++)
+        pgc_chains_add(&sites->chains, sites->all[i].chain, sites->all[i].n);
+    pgc_chains_sort(&sites->chains, positions);
+    for (size_t i = 0; i < sites->n; i++)
+        sites->all[i].position = positions[i];
+    sites->matches = pgc_zeroed(sites->chains.n, sizeof *sites->matches);
+    free(positions);
 }
 
-/* Is there code of the call in the context that the function of the site is called by? */
-static bool is_called(const struct marking *m, const struct pgc_context *context, size_t frame)
+/* ---- which contexts belong to which call ---- */
+
+struct finding {
+    struct marking *m;
+    uint32_t context;
+    const struct pgc_frame *frames;
+};
+
+static void add_context(void *arg, size_t position)
 {
-    for (size_t i = 0; i < m->others.n; i++)
-        if (is_at(m, &context->frames[frame], &m->others.all[i].chain[0]))
-            return true;
-    return false;
+    const struct finding *finding = arg;
+    struct marking *m = finding->m;
+    struct match *match = &m->allocating.matches[position];
+    const size_t n = m->allocating.chains.all[position].n;
+    match->contexts = pgc_room(match->contexts, match->n, &match->room, sizeof *match->contexts);
+    match->contexts[match->n++] = finding->context;
+    if (n > m->longest[finding->context])
+        m->longest[finding->context] = (uint8_t)n;
+}
+
+static void match_contexts(struct marking *m)
+{
+    m->longest = pgc_zeroed(m->profile->n, sizeof *m->longest);
+    for (uint32_t i = 0; i < m->profile->n; i++) {
+        const struct pgc_context *context = &m->profile->contexts[i];
+        struct finding finding = {.m = m, .context = i};
+        pgc_chains_find(&m->allocating.chains, context->frames, context->n, add_context, &finding);
+    }
 }
 
 /* Does a longer chain claim the context, and is the call gone by which the shorter one would be
@@ -187,26 +180,26 @@ static bool is_called(const struct marking *m, const struct pgc_context *context
 static bool is_inlined_away(const struct marking *m, const struct site *site, uint32_t number)
 {
     const struct pgc_context *context = &m->profile->contexts[number];
-    for (size_t i = 0; i < m->allocating.n; i++) {
-        const struct site *other = &m->allocating.all[i];
-        if (site->n && other->n > site->n && begins_with(m, context->frames, context->n, other))
-            return !is_called(m, context, site->n);
-    }
-    return false;
+    return m->longest[number] > site->n &&
+           !pgc_chains_begin(&m->others.chains, &context->frames[site->n]);
 }
 
-static void drop_inlined_away(const struct marking *m, struct site *site)
+/* All those that its chain matches, but for those of another call. */
+static void take_contexts(const struct marking *m, struct site *site)
 {
-    size_t kept = 0;
-    uint32_t *left = pgc_zeroed(site->n_contexts, sizeof *left);
-    for (size_t i = 0; i < site->n_contexts; i++)
-        if (!is_inlined_away(m, site, site->contexts[i]))
-            left[kept++] = site->contexts[i];
-    if (kept) {
-        memcpy(site->contexts, left, kept * sizeof *left);
-        site->n_contexts = kept;
+    const struct match *match = &m->allocating.matches[site->position];
+    const bool as_llvm = m->options->as_llvm;
+    site->contexts = pgc_zeroed(match->n, sizeof *site->contexts);
+    for (size_t i = 0; i < match->n; i++) {
+        const uint32_t number = match->contexts[i];
+        if (as_llvm ? in_record_of(&m->profile->contexts[number], site->function)
+                    : !is_inlined_away(m, site, number))
+            site->contexts[site->n_contexts++] = number;
     }
-    free(left);
+    if (!site->n_contexts && match->n && !as_llvm) {
+        memcpy(site->contexts, match->contexts, match->n * sizeof *match->contexts);
+        site->n_contexts = match->n;
+    }
 }
 
 /* ---- marks ---- */
@@ -290,39 +283,35 @@ static void mark(const struct marking *m, const struct site *site)
     free(ids);
 }
 
-static size_t exact_frames(const struct marking *m, const struct pgc_frame *frames,
-                           const struct site *site)
+/* Of calls without a line only where no others are. */
+static void choose_frames(void *arg, size_t position)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < site->n; i++)
-        n += is_exactly_at(m, &frames[i], &site->chain[i]);
-    return n;
+    const struct finding *finding = arg;
+    struct sites *others = &finding->m->others;
+    struct match *match = &others->matches[position];
+    const size_t exact = pgc_chain_exact(&others->chains.all[position], finding->frames);
+    if (match->frames && exact <= match->exact)
+        return;
+    match->frames = finding->frames;
+    match->exact = exact;
 }
 
-/* The frames of the profile that a call is at: of calls without a line only where no others are. */
-static const struct pgc_frame *frames_of_call(const struct marking *m, const struct site *site)
+static void match_calls(struct marking *m)
 {
-    size_t n, most = 0;
-    const struct pgc_frame *best = NULL;
-    const struct pgc_call_row *rows = pgc_heap_calls(m->profile, site->chain->function, false, &n);
-    for (size_t i = 0; i < n && most < site->n; i++) {
-        const struct pgc_context *context = &m->profile->contexts[rows[i].context];
-        const struct pgc_frame *frames = context->frames + rows[i].frame;
-        if (!begins_with(m, frames, context->n - rows[i].frame, site))
-            continue;
-        size_t exact = exact_frames(m, frames, site);
-        if (!best || exact > most) {
-            best = frames;
-            most = exact;
+    for (uint32_t i = 0; i < m->profile->n; i++) {
+        const struct pgc_context *context = &m->profile->contexts[i];
+        for (size_t k = 1; k < context->n; k++) {
+            struct finding finding = {.m = m, .frames = context->frames + k};
+            pgc_chains_find(&m->others.chains, finding.frames, context->n - k, choose_frames,
+                            &finding);
         }
     }
-    return best;
 }
 
 /* Calls on the way to an allocation are known by the frames of the profile. */
 static void mark_call(const struct marking *m, const struct site *site)
 {
-    const struct pgc_frame *frames = frames_of_call(m, site);
+    const struct pgc_frame *frames = m->others.matches[site->position].frames;
     if (!frames)
         return;
     uint64_t *ids = pgc_zeroed(site->n, sizeof *ids);
@@ -334,14 +323,25 @@ static void mark_call(const struct marking *m, const struct site *site)
 
 /* ---- the record ---- */
 
+static int by_number(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static void sort_numbers(uint64_t *all, size_t n)
+{
+    if (n)
+        qsort(all, n, sizeof *all, by_number);
+}
+
 static enum pgk_use why_not(const struct marking *m, const struct pgc_context *context)
 {
-    for (size_t i = 0; i < m->allocating.n; i++)
-        if (m->allocating.all[i].n && is_at(m, context->frames, m->allocating.all[i].chain))
-            return PGK_USE_OTHER_CALLER;
-    for (size_t i = 0; i < m->n_unlocated; i++)
-        if (m->unlocated[i] == context->frames->function)
-            return PGK_USE_NO_PLACE;
+    if (pgc_chains_begin(&m->allocating.chains, context->frames))
+        return PGK_USE_OTHER_CALLER;
+    if (m->n_unlocated && bsearch(&context->frames->function, m->unlocated, m->n_unlocated,
+                                  sizeof *m->unlocated, by_number))
+        return PGK_USE_NO_PLACE;
     return PGK_USE_NO_CALL;
 }
 
@@ -357,18 +357,42 @@ static void miss_function(const struct marking *m, uint64_t function)
     }
 }
 
+struct functions {
+    uint64_t *all;
+    size_t n, room;
+};
+
+static void add_function(struct functions *f, uint64_t function)
+{
+    f->all = pgc_room(f->all, f->n, &f->room, sizeof *f->all);
+    f->all[f->n++] = function;
+}
+
+/* Of all functions of the module, and of those that are inlined into them. */
+static void miss_functions(const struct marking *m, LLVMModuleRef module)
+{
+    struct functions functions = {0};
+    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
+        if (!LLVMIsDeclaration(f))
+            add_function(&functions, pgc_function_id(f));
+    for (const struct sites *s = &m->allocating; s; s = s == &m->others ? NULL : &m->others)
+        for (size_t i = 0; i < s->n; i++)
+            for (size_t k = 0; k < s->all[i].n; k++)
+                add_function(&functions, s->all[i].chain[k].function);
+    sort_numbers(functions.all, functions.n);
+    for (size_t i = 0; i < functions.n; i++)
+        if (!i || functions.all[i] != functions.all[i - 1])
+            miss_function(m, functions.all[i]);
+    free(functions.all);
+}
+
 static void report(const struct marking *m, LLVMModuleRef module)
 {
     const struct pgc_heap_profile *p = m->profile;
     if (!m->report)
         return;
-    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
-        if (!LLVMIsDeclaration(f))
-            miss_function(m, pgc_function_id(f));
-    for (const struct sites *s = &m->allocating; s; s = s == &m->others ? NULL : &m->others)
-        for (size_t i = 0; i < s->n; i++)
-            for (size_t k = 0; k < s->all[i].n; k++)
-                miss_function(m, s->all[i].chain[k].function);
+    sort_numbers(m->unlocated, m->n_unlocated);
+    miss_functions(m, module);
     pgc_report_of(m->report, "heap", p->whole.contexts, p->whole.bytes);
     pgc_report_limits(m->report, &m->options->limits);
     for (size_t i = 0; i < p->n; i++)
@@ -377,17 +401,27 @@ static void report(const struct marking *m, LLVMModuleRef module)
                            p->contexts[i].place);
 }
 
-static void mark_all(struct marking *m)
+/* How many calls have contexts. */
+static size_t mark_all(struct marking *m)
 {
+    size_t marked = 0;
     for (size_t i = 0; i < m->allocating.n; i++)
-        match(m, &m->allocating.all[i]);
-    for (size_t i = 0; !m->options->as_llvm && i < m->allocating.n; i++)
-        drop_inlined_away(m, &m->allocating.all[i]);
-    for (size_t i = 0; i < m->allocating.n; i++)
-        if (m->allocating.all[i].n_contexts)
-            mark(m, &m->allocating.all[i]);
+        skip_unknown(m, &m->allocating.all[i]);
+    index_sites(m, &m->allocating);
+    index_sites(m, &m->others);
+    match_contexts(m);
+    for (size_t i = 0; i < m->allocating.n; i++) {
+        struct site *site = &m->allocating.all[i];
+        take_contexts(m, site);
+        if (site->n_contexts)
+            mark(m, site);
+        marked += site->n_contexts != 0;
+    }
+    if (m->for_link)
+        match_calls(m);
     for (size_t i = 0; m->for_link && i < m->others.n; i++)
         mark_call(m, &m->others.all[i]);
+    return marked;
 }
 
 size_t pgc_mark_allocations(LLVMModuleRef module, struct pgc_heap_profile *profile,
@@ -395,19 +429,17 @@ size_t pgc_mark_allocations(LLVMModuleRef module, struct pgc_heap_profile *profi
 {
     struct marking m = {.profile = profile, .options = options, .report = into,
                         .for_link = pgc_is_for_link(module)};
-    size_t known = 0;
     if (!options->as_llvm)
         pgc_keep_all_contexts();
     for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
         find_sites(&m, f);
-    mark_all(&m);
-    for (size_t i = 0; i < m.allocating.n; i++)
-        known += m.allocating.all[i].n_contexts != 0;
+    size_t known = mark_all(&m);
     for (size_t i = 0; i < m.others.n; i++)
         known += is_known(&m, m.others.all[i].chain, false);
     report(&m, module);
     free_sites(&m.allocating);
     free_sites(&m.others);
     free(m.unlocated);
+    free(m.longest);
     return known;
 }

@@ -3,26 +3,13 @@
 #ifndef PGC_USE_LLVM_H
 #define PGC_USE_LLVM_H
 
+#include "use_place.h"
+
 #include <llvm-c/Core.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* A place in the source of a function, as profiles name it. */
-struct pgc_place {
-    uint64_t function;      /* LLVM's id of its name, without what compilers append */
-    uint32_t line_offset;   /* line - line of the function, of which 16 bits count */
-    uint32_t column;        /* 0 unknown */
-    uint32_t discriminator; /* 0 none */
-    uint32_t probe;         /* of a call; 0 none */
-    bool line_zero;         /* it has no line: any place of the function */
-    uint32_t no_line;       /* line_offset of such a place */
-};
-enum { PGC_PLACES = 64 }; /* deeper inlining is not looked at */
 
 /* The place of an instruction, then those of the calls that it is inlined through: fills at most
  * `max`, returns how many. 0 if it has no place, or is inlined deeper. */
