@@ -1,9 +1,13 @@
-/* Runs a program step by step and writes what perf script would of branch stacks, so that tests
- * need no hardware for it:  branch_trace [-g] [-e N] [-n N] OUTPUT PROGRAM [ARGUMENT...]
+/* Runs a program from branch to branch and writes what perf script would of branch stacks, so that
+ * tests need no hardware for it:  branch_trace [-g] [-e N] [-n N] OUTPUT PROGRAM [ARGUMENT...]
  *
  *   -g    with call chains, from frame pointers
  *   -e N  a sample every N instructions (997)
  *   -n N  at most N samples (2000); the program then runs on by itself
+ *
+ * The program stops at breakpoints alone, at the end of each basic block, and what the branch there
+ * does is worked out from the registers: a single step takes many times as long, above all in a
+ * virtual machine, whose host it stops, too. Indirect branches through tables are stepped over.
  *
  * Linux on x86-64. Source: ptrace(2); the text is that of docs/formats/perf-text.md. */
 #include "insn.h"
@@ -12,7 +16,9 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +28,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { STACK = 32, CHAIN = 64, CACHE = 1 << 16 };
+enum { STACK = 32, CHAIN = 64, CACHE = 1 << 16, BREAKPOINT = 0xcc };
 
 struct branch {
     uint64_t from, to;
@@ -34,13 +40,25 @@ struct known {
     struct pgk_insn insn;
 };
 
+/* A place where a breakpoint was set, and the byte that it stands for; a hash table of CACHE
+ * entries. */
+struct patch {
+    uint64_t addr; /* 0: none */
+    uint8_t byte;
+    bool is_set;
+};
+
 struct trace {
     pid_t pid;
+    int memory; /* /proc/PID/mem, which writes code, too */
     FILE *out;
     bool chains;
     unsigned long every, limit;
     struct pgk_insn_decoder decoder;
     struct known *known;
+    struct patch *patches;
+    unsigned n_patches;
+    unsigned long steps, samples;
     struct branch ring[STACK];
     unsigned long branches;
     PGK_VEC(uint64_t) seen; /* starts of mappings that were told */
@@ -58,17 +76,66 @@ static bool peek(pid_t pid, uint64_t addr, void *buf, size_t size)
     return process_vm_readv(pid, &local, 1, &remote, 1, 0) == (ssize_t)size;
 }
 
+static struct patch *patch_at(struct trace *t, uint64_t addr)
+{
+    size_t i = addr * 0x9e3779b97f4a7c15 >> 48;
+    while (t->patches[i].addr && t->patches[i].addr != addr)
+        i = (i + 1) % CACHE;
+    return &t->patches[i];
+}
+
+static void poke(struct trace *t, uint64_t addr, const void *bytes, size_t size)
+{
+    if (pwrite(t->memory, bytes, size, (off_t)addr) != (ssize_t)size)
+        fail("memory of the program");
+}
+
+static void add_patch(struct trace *t, uint64_t addr)
+{
+    static const uint8_t breakpoint = BREAKPOINT;
+    struct patch *p = patch_at(t, addr);
+    if (p->is_set)
+        return;
+    if (!p->addr && (++t->n_patches > CACHE / 2 || !peek(t->pid, addr, &p->byte, 1)))
+        fail("breakpoint");
+    p->addr = addr;
+    p->is_set = true;
+    poke(t, addr, &breakpoint, 1);
+}
+
+static void remove_patch(struct trace *t, uint64_t addr)
+{
+    struct patch *p = patch_at(t, addr);
+    if (p->is_set)
+        poke(t, addr, &p->byte, 1);
+    p->is_set = false;
+}
+
+/* The bytes of code from `addr` on as they are without breakpoints. */
+static size_t read_code(struct trace *t, uint64_t addr, uint8_t bytes[16])
+{
+    size_t n = 16;
+    while (n && !peek(t->pid, addr, bytes, n))
+        n--; /* at the end of a mapping */
+    for (size_t i = 0; i < n; i++) {
+        const struct patch *p = bytes[i] == BREAKPOINT ? patch_at(t, addr + i) : NULL;
+        if (p && p->is_set)
+            bytes[i] = p->byte;
+    }
+    return n;
+}
+
 static const struct pgk_insn *insn_at(struct trace *t, uint64_t addr)
 {
     struct known *k = &t->known[addr % CACHE];
     uint8_t bytes[16];
     if (k->addr == addr)
         return &k->insn;
-    size_t n = sizeof bytes;
-    while (n && !peek(t->pid, addr, bytes, n))
-        n--; /* at the end of a mapping */
+    size_t n = read_code(t, addr, bytes);
     k->addr = addr;
-    pgk_insn_decode(&t->decoder, bytes, n, addr, &k->insn);
+    k->insn = (struct pgk_insn){.length = 1};
+    if (n)
+        pgk_insn_decode(&t->decoder, bytes, n, addr, &k->insn);
     return &k->insn;
 }
 
@@ -130,14 +197,17 @@ static void tell_sample(struct trace *t, const struct user_regs_struct *regs)
     fputc('\n', t->out);
 }
 
+static bool is_transfer(const struct pgk_insn *insn)
+{
+    return insn->kind == PGK_INSN_COND || insn->kind == PGK_INSN_JUMP ||
+           insn->kind == PGK_INSN_CALL || insn->kind == PGK_INSN_RET;
+}
+
 static void take_step(struct trace *t, uint64_t from, uint64_t to)
 {
     const struct pgk_insn *insn = insn_at(t, from);
-    bool transfers = insn->kind == PGK_INSN_COND || insn->kind == PGK_INSN_JUMP ||
-                     insn->kind == PGK_INSN_CALL || insn->kind == PGK_INSN_RET;
-    if (!insn->valid || !transfers || to == from + insn->length)
-        return;
-    t->ring[t->branches++ % STACK] = (struct branch){from, to};
+    if (insn->valid && is_transfer(insn) && to != from + insn->length)
+        t->ring[t->branches++ % STACK] = (struct branch){from, to};
 }
 
 /* Where the program itself begins, behind the dynamic loader. */
@@ -173,32 +243,187 @@ static void run_to(pid_t pid, uint64_t addr)
         fail("ptrace");
 }
 
+static void get_regs(const struct trace *t, struct user_regs_struct *regs)
+{
+    if (ptrace(PTRACE_GETREGS, t->pid, NULL, regs))
+        fail("ptrace");
+}
+
+static void set_regs(const struct trace *t, const struct user_regs_struct *regs)
+{
+    if (ptrace(PTRACE_SETREGS, t->pid, NULL, regs))
+        fail("ptrace");
+}
+
+/* Goes on until the next stop. False if the program has ended; `signal` is to be delivered next. */
+static bool resume(struct trace *t, int request, int *signal, int *status)
+{
+    if (ptrace(request, t->pid, NULL, *signal) || waitpid(t->pid, status, 0) < 0)
+        fail("ptrace");
+    *signal = WIFSTOPPED(*status) && WSTOPSIG(*status) != SIGTRAP ? WSTOPSIG(*status) : 0;
+    return WIFSTOPPED(*status);
+}
+
+/* Whether a condition of x86-64 (0 to 15, as opcodes number them) holds. */
+static bool holds(unsigned condition, uint64_t flags)
+{
+    const bool c = flags & 1, p = flags & 4, z = flags & 0x40, s = flags & 0x80, o = flags & 0x800;
+    const bool odd = condition & 1, of[] = {o, c, z, c || z, s, p, s != o, z || s != o};
+    return of[condition >> 1] != odd;
+}
+
+/* Where a branch goes by the registers, which become those behind it; false if only the processor
+ * knows. */
+static bool follow(struct trace *t, const struct pgk_insn *insn, struct user_regs_struct *regs)
+{
+    uint8_t bytes[16];
+    uint64_t target = insn->target, next = insn->addr + insn->length;
+    const size_t n = read_code(t, insn->addr, bytes);
+    size_t i = 0;
+    while (i + 1 < n && strchr("\x2e\x3e\xf2\xf3\x48", bytes[i]) && bytes[i])
+        i++;
+    if (insn->kind == PGK_INSN_COND) {
+        const bool near = bytes[i] == 0x0f;
+        const uint8_t op = bytes[i + near];
+        if (op >> 4 != (near ? 8 : 7))
+            return false; /* loop, jrcxz */
+        regs->rip = holds(op & 15, regs->eflags) ? target : next;
+        return true;
+    }
+    if (insn->kind == PGK_INSN_RET) {
+        if (bytes[i] != 0xc3 || !peek(t->pid, regs->rsp, &target, sizeof target))
+            return false;
+        regs->rsp += sizeof target;
+    } else if (insn->indirect && (!insn->data || !peek(t->pid, insn->data, &target, sizeof target))) {
+        return false;
+    }
+    if (insn->kind == PGK_INSN_CALL) {
+        regs->rsp -= sizeof next;
+        poke(t, regs->rsp, &next, sizeof next);
+    }
+    regs->rip = target;
+    return true;
+}
+
+/* The processor executes what is at the program counter, without the breakpoint there. */
+static bool step_over(struct trace *t, struct user_regs_struct *regs, int *signal, int *status)
+{
+    set_regs(t, regs);
+    remove_patch(t, regs->rip);
+    if (!resume(t, PTRACE_SINGLESTEP, signal, status))
+        return false;
+    get_regs(t, regs);
+    return true;
+}
+
+/* Runs up to `addr`, in the same block. False if the program has ended; another stop leaves the
+ * program counter elsewhere. */
+static bool run_up_to(struct trace *t, uint64_t addr, struct user_regs_struct *regs, int *signal,
+                      int *status)
+{
+    add_patch(t, addr);
+    set_regs(t, regs);
+    if (!resume(t, PTRACE_CONT, signal, status))
+        return false;
+    get_regs(t, regs);
+    if (!*signal && patch_at(t, regs->rip - 1)->is_set)
+        regs->rip--;
+    return true;
+}
+
+static void sample_if_due(struct trace *t, const struct user_regs_struct *regs)
+{
+    if (t->branches < STACK)
+        return;
+    tell_sample(t, regs);
+    t->samples++;
+}
+
+/* Up to the branch that ends the block, or to the instruction of the next sample. */
+static uint64_t next_stop(struct trace *t, uint64_t addr, unsigned long *n)
+{
+    const unsigned long left = t->every - t->steps % t->every;
+    const struct pgk_insn *insn;
+    for (*n = 0; *n < left; ++*n, addr += insn->length) {
+        insn = insn_at(t, addr);
+        if (!insn->valid || insn->kind != PGK_INSN_OTHER)
+            break;
+    }
+    return addr;
+}
+
+/* Goes through a block, or a part of it up to a sample. False if the program has ended. */
+static bool go_on(struct trace *t, struct user_regs_struct *regs, int *signal, int *status)
+{
+    unsigned long n;
+    const uint64_t stop = next_stop(t, regs->rip, &n), every = t->every;
+    if (*signal)
+        return step_over(t, regs, signal, status); /* into its handler */
+    if (n && !patch_at(t, regs->rip)->is_set) {
+        if (!run_up_to(t, stop, regs, signal, status))
+            return false;
+        if (regs->rip != stop)
+            return true;
+        t->steps += n;
+        if (t->steps % every == 0) {
+            remove_patch(t, stop);
+            sample_if_due(t, regs);
+            return true;
+        }
+    }
+    const uint64_t at = regs->rip;
+    const struct pgk_insn insn = *insn_at(t, at);
+    if (!(insn.valid && is_transfer(&insn) && follow(t, &insn, regs)) &&
+        !step_over(t, regs, signal, status))
+        return false;
+    if (!*signal)
+        take_step(t, at, regs->rip);
+    if (++t->steps % every == 0)
+        sample_if_due(t, regs);
+    return true;
+}
+
+/* The program runs on by itself. */
+static void let_go(struct trace *t, const struct user_regs_struct *regs, int signal)
+{
+    for (size_t i = 0; i < CACHE; i++)
+        if (t->patches[i].is_set)
+            poke(t, t->patches[i].addr, &t->patches[i].byte, 1);
+    set_regs(t, regs);
+    if (ptrace(PTRACE_DETACH, t->pid, NULL, signal))
+        fail("ptrace");
+}
+
 static int run(struct trace *t)
 {
     struct user_regs_struct regs;
-    int status;
-    unsigned long samples = 0, steps = 0;
-    uint64_t last = 0;
+    char path[64];
+    int status, signal = 0;
     if (waitpid(t->pid, &status, 0) < 0)
         fail("waitpid");
+    snprintf(path, sizeof path, "/proc/%d/mem", t->pid);
+    t->memory = open(path, O_RDWR | O_CLOEXEC);
+    if (t->memory < 0)
+        fail(path);
     run_to(t->pid, entry_of(t->pid));
-    while (WIFSTOPPED(status)) {
-        int signal = WSTOPSIG(status) == SIGTRAP ? 0 : WSTOPSIG(status);
-        if (ptrace(PTRACE_GETREGS, t->pid, NULL, &regs))
-            fail("ptrace");
-        if (last && !signal)
-            take_step(t, last, regs.rip);
-        last = signal ? 0 : regs.rip;
-        if (++steps % t->every == 0 && t->branches >= STACK) {
-            tell_sample(t, &regs);
-            samples++;
-        }
-        if (ptrace(samples < t->limit ? PTRACE_SINGLESTEP : PTRACE_DETACH, t->pid, NULL, signal))
-            fail("ptrace");
-        if (waitpid(t->pid, &status, 0) < 0)
-            fail("waitpid");
-    }
+    get_regs(t, &regs);
+    t->steps = 1; /* stops, the first one included */
+    while (t->samples < t->limit)
+        if (!go_on(t, &regs, &signal, &status))
+            return WIFEXITED(status) ? 0 : 1;
+    let_go(t, &regs, signal);
+    if (waitpid(t->pid, &status, 0) < 0)
+        fail("waitpid");
     return WIFEXITED(status) ? 0 : 1;
+}
+
+/* Switching to and from the program is much faster on one processor. */
+static void stay_on_this_processor(void)
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(sched_getcpu(), &set);
+    sched_setaffinity(0, sizeof set, &set);
 }
 
 static unsigned long number(const char *text)
@@ -231,11 +456,13 @@ int main(int argc, char **argv)
         return 2;
     }
     t.known = calloc(CACHE, sizeof *t.known);
+    t.patches = calloc(CACHE, sizeof *t.patches);
     t.out = fopen(argv[optind], "w");
-    if (!t.out || !t.known)
+    if (!t.out || !t.known || !t.patches)
         fail(argv[optind]);
     if (pgk_insn_decoder_open(&t.decoder, EM_X86_64, PGK_INSN_READABLE, &err))
         return 2;
+    stay_on_this_processor();
     t.pid = fork();
     if (t.pid < 0)
         fail("fork");
@@ -248,5 +475,6 @@ int main(int argc, char **argv)
     pgk_insn_decoder_close(&t.decoder);
     pgk_vec_free(&t.seen);
     free(t.known);
+    free(t.patches);
     return fclose(t.out) ? 2 : status;
 }
