@@ -78,6 +78,13 @@ static const struct option_row common_rows[] = {
 };
 const struct option_table cli_common_options = {"common", "Common options", common_rows};
 
+static const struct option_row output_row[] = {
+    {"output", 'o', "FILE", "the profile to write; - for standard output", .kind = OPTION_IS_TEXT,
+     .is_output = true},
+    {0},
+};
+const struct option_table cli_output_option = {"output", NULL, output_row};
+
 void cli_usage(const struct cli_verb *verb, const char *fmt, ...)
 {
     va_list args;

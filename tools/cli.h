@@ -147,6 +147,8 @@ enum { /* without letters */
     {"help", no_argument, NULL, 'h'}
 /* As rows; a verb may have its own meaning of one before it. */
 extern const struct option_table cli_common_options;
+/* -o of a profile; its struct is a pointer alone. */
+extern const struct option_table cli_output_option;
 #define CLI_COMMON(type) OPTION_GROUP(cli_common_options, type, common)
 
 /* `pgokit check` for one kind: prints what a sound file holds. */

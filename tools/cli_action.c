@@ -156,9 +156,6 @@ static struct first_look find_operands(const struct cli_verb *verb, int argc, ch
         if (c == 'o')
             look.output = optarg;
         look.quiet |= c == 'q';
-        look.skips_bad |= c == OPT_SKIP_BAD;
-        if (c == OPT_PARENT)
-            merge_inputs_end_with(optarg);
     }
     free(t.rows);
     free(t.letters);

@@ -4,32 +4,13 @@
 
 #include "cli.h"
 
-/* Pruning: rows for a table of options, their help, and what they were set to. */
-enum {
-    CLI_OPT_MIN_BYTES = 512, CLI_OPT_MIN_COUNT, CLI_OPT_MAX_DEPTH, CLI_OPT_COLD_ONLY,
-    CLI_OPT_HOT_ONLY, CLI_OPT_COLLAPSE, CLI_OPT_UNKNOWN_LEAF
-};
-#define CLI_PRUNE_LONG                                                  \
-    {"min-bytes", required_argument, NULL, CLI_OPT_MIN_BYTES},          \
-    {"min-count", required_argument, NULL, CLI_OPT_MIN_COUNT},          \
-    {"max-depth", required_argument, NULL, CLI_OPT_MAX_DEPTH},          \
-    {"cold-only", no_argument, NULL, CLI_OPT_COLD_ONLY},                \
-    {"hot-only", no_argument, NULL, CLI_OPT_HOT_ONLY},                  \
-    {"collapse-recursion", no_argument, NULL, CLI_OPT_COLLAPSE},        \
-    {"drop-unknown-leaf", no_argument, NULL, CLI_OPT_UNKNOWN_LEAF}
-#define CLI_PRUNE_HELP                                                                   \
-    "      --min-bytes N        leave out contexts of fewer bytes; N may end in k, M, G\n" \
-    "      --min-count N        leave out contexts of fewer objects\n"                  \
-    "      --cold-only, --hot-only  leave out all others\n"                             \
-    "      --drop-unknown-leaf  leave out contexts that no function of the binaries makes\n" \
-    "      --collapse-recursion  keep one of frames that repeat\n"                      \
-    "      --max-depth N        keep N frames of a stack, counted from the allocation\n"
+/* Pruning. `wanted` is that any of the options was given. */
 struct cli_prune {
     struct pgk_heap_prune_opts opts;
     bool wanted, unknown_leaf;
 };
-/* Takes in an option; false if it is none of these. */
-bool cli_prune_option(const struct cli_verb *verb, int c, struct cli_prune *prune);
+extern const struct option_table cli_prune_options;
+#define CLI_PRUNE(type) OPTION_GROUP_GIVEN(cli_prune_options, type, prune, prune.wanted)
 /* Replaces the profile by the pruned one and says how much that left out; without such options
  * does nothing. */
 int cli_prune(const struct cli_prune *prune, const struct cli_common *common,

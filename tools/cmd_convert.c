@@ -4,8 +4,9 @@
 static const char help[] =
     "usage: pgokit convert INPUT [-b BINARY]... --to NAME -o OUTPUT\n\n"
     "Writes a profile in another format or version of its kind, and lists what is lost\n"
-    "because the new one cannot hold it.\n\n"
-    "  -o, --output FILE        the profile to write; - for standard output\n";
+    "because the new one cannot hold it.\n\n";
+
+static const struct option_group groups[] = {{.table = &cli_output_option}, {0}};
 
 static const struct cli_action *const actions[] = {
     &convert_gcov,
@@ -27,4 +28,5 @@ const struct cli_verb cmd_convert = {
     .exit_help = "0 done, 1 done but the output cannot hold all of the input, 2 failed",
     .run = run,
     .actions = actions,
+    .groups = groups,
 };

@@ -14,101 +14,15 @@ static const char help[] =
     "and perf report -D. Branch stacks (perf record -b) give counts of lines and call targets,\n"
     "samples of loads give types of objects at virtual calls. Without branch stacks, counts are\n"
     "inferred from where the program was interrupted. Without -b the program is found where it\n"
-    "was, or by its build id.\n\n"
-    "  -o, --output FILE   the profile to write; - for standard output; DIR/: of each binary\n"
-    SAMPLE_FILE_HELP
-    "      --format NAME   the same as --to, or counts of branches: bolt, for llvm-bolt -data, or\n"
-    "                      preaggregated, for perf2bolt -pa\n"
-    "      --symbols       list all functions of the programs in the profile, so that compilers\n"
-    "                      take those without samples for cold\n"
-    "      --mode NAME     autofdo: by source lines; probe: by pseudo probes; cs: with calling\n"
-    "                      contexts, by probes or else by lines; cs-autofdo: by lines;\n"
-    "                      auto (default): what the recording and the program allow\n"
-    "      --ignore-stack  call chains do not make it context-sensitive\n"
-    "      --pid N         only samples of this process\n"
-    "      --comm NAME     only samples of processes of this name\n"
-    "      --perf-event NAME  only samples of this event, as perf names it; repeatable\n"
-    "      --perf-events LIST  the same, with commas\n"
-    "      --leading-ip-only  count where samples were taken, as of mispredicted branches\n"
-    "      --map RECORDED=FILE  FILE, which is used as with -b, was recorded as RECORDED: a path\n"
-    "                      or its last part; may be repeated\n"
-    "      --kernel        the first binary is the kernel (vmlinux); samples of it count\n"
-    "      --no-recovered-types  leave out types that code compares where calls were promoted\n"
-    "      --no-scale      of record branches: counts as its windows saw them\n"
-    "      --vtable-scale  give counts of types the scale of those of branches\n"
-    "      --min-density N  samples a line below which the report asks for more (50)\n"
-    "      --data          from samples of loads: which static data are hot and cold, for\n"
-    "                      -fmemory-profile-use= of clang 22 and 23\n"
-    "  -v, --verbose       name the first of each kind of samples that were left out\n"
-    "      --raw           unsymbolised address counts, which gen reads later\n"
-    "      --json          the report as JSON on standard output\n"
-    "\nWhat is hot and cold:\n"
-    "      --trim-cold     leave out contexts that are not hot, or functions that are cold\n"
-    "      --hot-count N   samples from which a line is hot\n"
-    "      --cold-count N  samples up to which a line is cold\n"
-    "      --hot-share N, --cold-share N  else: millionths of all samples that the hottest lines\n"
-    "                      have, the last being just hot (990000), or cold (999999)\n"
-    "\nFor profiles with calling contexts:\n"
-    "      --no-preinline  keep contexts that are not worth inlining\n"
-    "      --keep-cold     without the pre-inliner, do not merge cold contexts\n"
-    "      --cold-depth N  frames that merged cold contexts keep (1)\n"
-    "      --context-depth N  frames that contexts keep (all)\n"
-    "      --stack-depth N  functions of a call stack that contexts keep; for probes (all)\n"
-    "      --recursion N   calls of the longest repetition that becomes one round; 0: none (any)\n"
-    "      --contexts      keep contexts, do not turn them into inlinees\n"
-    "      --no-tail-calls  do not look for callers that tail calls hide\n"
-    "\nExamples:\n"
+    "was, or by its build id.\n\n";
+
+static const char examples[] =
     "  perf record -e cpu-clock:u -F 5000 -- ./app; pgokit gen perf.data -o app.afdo\n"
     "  perf record -b -e branches:u -- ./app; pgokit gen perf.data -o app.afdo\n"
     "  pgokit gen perf.data -b ./app -b ./lib.so --format bolt -o counts/\n";
 
-enum { OPT_MODE = 256, OPT_PID, OPT_IGNORE_STACK, OPT_NO_PREINLINE, OPT_KEEP_COLD, OPT_CONTEXTS,
-       OPT_NO_TAIL_CALLS, OPT_JSON, OPT_RAW, OPT_COMM, OPT_KERNEL, OPT_VTABLE_SCALE,
-       OPT_MIN_DENSITY, OPT_EVENT, OPT_EVENTS, OPT_LEADING_IP, OPT_MAP, OPT_LIST_SYMBOLS,
-       OPT_NO_SCALE,
-       OPT_HOT_COUNT, OPT_COLD_COUNT, OPT_HOT_SHARE, OPT_COLD_SHARE, OPT_CONTEXT_DEPTH,
-       OPT_STACK_DEPTH, OPT_RECURSION, OPT_FORMAT, OPT_DATA,
-       OPT_NO_RECOVERED };
-
-static const struct option options[] = {
-    SAMPLE_FILE_LONG,
-    {"format", required_argument, NULL, OPT_FORMAT},
-    {"symbols", no_argument, NULL, OPT_LIST_SYMBOLS},
-    {"cold-depth", required_argument, NULL, OPT_COLD_DEPTH},
-    {"map", required_argument, NULL, OPT_MAP},
-    {"mode", required_argument, NULL, OPT_MODE},
-    {"pid", required_argument, NULL, OPT_PID},
-    {"json", no_argument, NULL, OPT_JSON},
-    {"data", no_argument, NULL, OPT_DATA},
-    {"raw", no_argument, NULL, OPT_RAW},
-    {"comm", required_argument, NULL, OPT_COMM},
-    {"kernel", no_argument, NULL, OPT_KERNEL},
-    {"no-recovered-types", no_argument, NULL, OPT_NO_RECOVERED},
-    {"no-scale", no_argument, NULL, OPT_NO_SCALE},
-    {"vtable-scale", no_argument, NULL, OPT_VTABLE_SCALE},
-    {"min-density", required_argument, NULL, OPT_MIN_DENSITY},
-    {"perf-event", required_argument, NULL, OPT_EVENT},
-    {"perf-events", required_argument, NULL, OPT_EVENTS},
-    {"leading-ip-only", no_argument, NULL, OPT_LEADING_IP},
-    {"verbose", no_argument, NULL, 'v'},
-    {"ignore-stack", no_argument, NULL, OPT_IGNORE_STACK},
-    {"no-preinline", no_argument, NULL, OPT_NO_PREINLINE},
-    {"keep-cold", no_argument, NULL, OPT_KEEP_COLD},
-    {"trim-cold", no_argument, NULL, OPT_TRIM_COLD},
-    {"hot-count", required_argument, NULL, OPT_HOT_COUNT},
-    {"cold-count", required_argument, NULL, OPT_COLD_COUNT},
-    {"hot-share", required_argument, NULL, OPT_HOT_SHARE},
-    {"cold-share", required_argument, NULL, OPT_COLD_SHARE},
-    {"context-depth", required_argument, NULL, OPT_CONTEXT_DEPTH},
-    {"stack-depth", required_argument, NULL, OPT_STACK_DEPTH},
-    {"recursion", required_argument, NULL, OPT_RECURSION},
-    {"contexts", no_argument, NULL, OPT_CONTEXTS},
-    {"no-tail-calls", no_argument, NULL, OPT_NO_TAIL_CALLS},
-    CLI_COMMON_LONG,
-    {0},
-};
-
-enum { MOST_EVENTS = 64 };
+/* Of shares: the last row of a summary; of frames: as many as readers take. */
+enum { MOST_EVENTS = 64, MOST_SHARE = 999999, MOST_FRAMES = 1000 };
 
 struct gen {
     struct cli_common common;
@@ -122,9 +36,10 @@ struct gen {
 };
 
 /* RECORDED=FILE; the argument is cut in two. */
-static void add_map(struct gen *g, char *text)
+static void add_map(const struct option_given *given)
 {
-    char *equals = strchr(text, '=');
+    struct gen *g = given->into;
+    char *text = optarg, *equals = strchr(text, '=');
     if (!equals || equals == text || !equals[1])
         cli_usage(&cmd_gen, "--map takes RECORDED=FILE, not '%s'", text);
     *equals = '\0';
@@ -136,15 +51,11 @@ static void add_map(struct gen *g, char *text)
     cli_reads(equals + 1);
 }
 
-static enum pgk_gen_mode parse_mode(const char *text)
-{
-    for (enum pgk_gen_mode m = 0; m < PGK_GEN_MODES; m++)
-        if (!strcmp(text, pgk_gen_mode_name(m)))
-            return m;
-    cli_usage(&cmd_gen, "--mode takes auto, autofdo, probe, cs or cs-autofdo, not '%s'", text);
-}
+static const struct option_choice modes[] = {
+    {"auto", PGK_GEN_AUTO}, {"autofdo", PGK_GEN_LINES}, {"probe", PGK_GEN_PROBES},
+    {"cs", PGK_GEN_CONTEXTS}, {"cs-autofdo", PGK_GEN_CONTEXT_LINES}, {0}};
 
-static void add_event(struct gen *g, const char *name)
+static void add_event_named(struct gen *g, const char *name)
 {
     if (g->opts.n_events == MOST_EVENTS)
         cli_usage(&cmd_gen, "--perf-event takes at most %d events", MOST_EVENTS);
@@ -152,42 +63,174 @@ static void add_event(struct gen *g, const char *name)
     g->opts.events = g->events;
 }
 
-/* Options that take a number: true if it was one of them. */
-static bool number_option(struct pgk_gen_opts *o, int c, const char *value)
+static void add_event(const struct option_given *given)
 {
-    enum { MOST_SHARE = 999999, MOST_FRAMES = 1000 }; /* the last row of a summary; as a reader */
-    switch (c) {
-    case OPT_COLD_DEPTH:
-        o->cold_depth = (unsigned)cli_number("--cold-depth", value, 1, MOST_FRAMES);
-        return true;
-    case OPT_CONTEXT_DEPTH:
-        o->context_depth = (unsigned)cli_number("--context-depth", value, 1, MOST_FRAMES);
-        return true;
-    case OPT_STACK_DEPTH:
-        o->stack_depth = (unsigned)cli_number("--stack-depth", value, 1, MOST_FRAMES);
-        return true;
-    case OPT_RECURSION:
-        o->recursion = (unsigned)cli_number("--recursion", value, 0, MOST_FRAMES);
-        o->keep_recursion = !o->recursion;
-        return true;
-    case OPT_HOT_COUNT:
-        o->hot_count = cli_number("--hot-count", value, 1, UINT64_MAX);
-        return true;
-    case OPT_COLD_COUNT:
-        o->cold_count = cli_number("--cold-count", value, 1, UINT64_MAX);
-        return true;
-    case OPT_HOT_SHARE:
-        o->hot_share = (uint32_t)cli_number("--hot-share", value, 1, MOST_SHARE);
-        return true;
-    case OPT_COLD_SHARE:
-        o->cold_share = (uint32_t)cli_number("--cold-share", value, 1, MOST_SHARE);
-        return true;
-    case OPT_PID:
-        o->pid = (int32_t)cli_number("--pid", value, 1, INT32_MAX);
-        return true;
-    }
-    return false;
+    add_event_named(given->into, given->value);
 }
+
+static void add_events(const struct option_given *given)
+{
+    for (char *rest = optarg, *name; (name = strsep(&rest, ",")) != NULL;)
+        add_event_named(given->into, name);
+}
+
+/* A profile, or for BOLT. */
+static void take_to(const struct option_given *given)
+{
+    struct gen *g = given->into;
+    struct option_given of_profile = *given;
+    of_profile.into = &g->output;
+    g->bolt = bolt_output_form(given->value);
+    if (!g->bolt)
+        sample_output_to(&of_profile);
+}
+
+/* Nor are they looked for. */
+static void leave_out_vtables(const struct option_given *given)
+{
+    struct gen *g = given->into;
+    g->output.drop_vtables = g->opts.no_vtables = true;
+}
+
+static void take_recursion(const struct option_given *given)
+{
+    struct pgk_gen_opts *o = given->into;
+    o->recursion = (unsigned)cli_number("--recursion", given->value, 0, MOST_FRAMES);
+    o->keep_recursion = !o->recursion;
+}
+
+static const struct option_row output_rows[] = {
+    {"output", 'o', "FILE",
+     "the profile to write; - for standard output; DIR/: of each binary that was sampled",
+     OPTION_TEXT(struct gen, output.path), .is_output = true,
+     .page = "the latter are `DIR/NAME.afdo`; a library without debug information, or without "
+             "samples in functions, is named in a warning (exit status 1)"},
+    {"to", 0, "NAME",
+     "extbinary (default), text, binary, or for -fauto-profile of gcc gcc11 (for 5 to 11) to gcc16 "
+     "(gcc: gcc15)", OPTION_CALL(take_to),
+     .page = "for gcc, the profile is by lines, unless another `--mode` is given, and "
+             "discriminators are plain numbers"},
+    {"format", 0, "NAME",
+     "the same as --to, or counts of branches: bolt, for llvm-bolt -data, or preaggregated, for "
+     "perf2bolt -pa", OPTION_CALL(take_to), .page = "see [For BOLT](#for-bolt)"},
+    {"no-vtables", 0, NULL, "leave types of objects out without a warning",
+     OPTION_CALL(leave_out_vtables)},
+    {"symbols", 0, NULL,
+     "list all functions of the programs in the profile, so that compilers take those without "
+     "samples for cold", OPTION_FLAG(struct gen, opts.symbols)},
+    {"raw", 0, NULL, "unsymbolised address counts, which gen reads later",
+     OPTION_FLAG(struct gen, raw),
+     .page = "as llvm-profgen does its unsymbolised profiles; debug information is needed for the "
+             "names of calling contexts only"},
+    {"data", 0, NULL,
+     "from samples of loads: which static data are hot and cold, for -fmemory-profile-use= of "
+     "clang 22 and 23", OPTION_FLAG(struct gen, opts.data),
+     .page = "see [Static data](#static-data)"},
+    {0},
+};
+static const struct option_table output_table = {"gen output", NULL, output_rows};
+
+static const struct option_row input_rows[] = {
+    {"mode", 0, "NAME",
+     "autofdo: by source lines; probe: by pseudo probes; cs: with calling contexts, by probes or "
+     "else by lines; cs-autofdo: by lines; auto (default): what the recording and the program "
+     "allow", OPTION_CHOICE(struct gen, opts.mode, modes),
+     .page = "`auto` makes contexts if samples have call chains"},
+    {"ignore-stack", 0, NULL, "call chains do not make it context-sensitive",
+     OPTION_FLAG(struct gen, opts.ignore_chains),
+     .page = "without branch stacks, targets of indirect calls are then inferred from tables of "
+             "virtual functions only"},
+    {"pid", 0, "N", "only samples of this process",
+     OPTION_NUMBER(struct gen, opts.pid, 1, INT32_MAX)},
+    {"comm", 0, "NAME", "only samples of processes of this name",
+     OPTION_TEXT(struct gen, opts.comm), .page = "all samples of text that has no names"},
+    {"perf-event", 0, "NAME", "only samples of this event, as perf names it; repeatable",
+     OPTION_CALL(add_event), .page = "named as `perf script -F event` prints it"},
+    {"perf-events", 0, "LIST", "the same, with commas", OPTION_CALL(add_events)},
+    {"leading-ip-only", 0, NULL, "count where samples were taken, as of mispredicted branches",
+     OPTION_FLAG(struct gen, opts.leading_ip_only)},
+    {"map", 0, "RECORDED=FILE",
+     "FILE, which is used as with -b, was recorded as RECORDED: a path or its last part; may be "
+     "repeated", OPTION_CALL(add_map),
+     .page = "for programs that were renamed or recorded in a container. The kernel's suffix "
+             "` (deleted)` needs no option"},
+    {"kernel", 0, NULL, "the first binary is the kernel (vmlinux); samples of it count",
+     OPTION_FLAG(struct gen, opts.kernel)},
+    {"no-recovered-types", 0, NULL,
+     "leave out types that code compares where calls were promoted",
+     OPTION_FLAG(struct gen, opts.no_recovered_types),
+     .page = "see [Types of objects](#types-of-objects)"},
+    {"no-scale", 0, NULL, "of record branches: counts as its windows saw them",
+     OPTION_FLAG(struct gen, opts.no_scale),
+     .page = "not [what they stand for]"
+             "(../formats/profile-generation.md#12-counts-of-windows)"},
+    {"vtable-scale", 0, NULL, "give counts of types the scale of those of branches",
+     OPTION_FLAG(struct gen, opts.scale_vtables), .page = "both need sampling periods"},
+    {"min-density", 0, "N", "samples a line below which the report asks for more (50)",
+     OPTION_NUMBER(struct gen, min_density, 0, UINT32_MAX)},
+    {"verbose", 'v', NULL, "name the first of each kind of samples that were left out",
+     OPTION_FLAG(struct gen, verbose)},
+    {"json", 0, NULL, "the report as JSON on standard output", OPTION_FLAG(struct gen, json),
+     .page = "counts by name, and examples"},
+    {0},
+};
+static const struct option_table input_table = {"gen", NULL, input_rows};
+
+static const struct option_row hot_rows[] = {
+    {"trim-cold", 0, NULL, "leave out contexts that are not hot, or functions that are cold",
+     OPTION_FLAG(struct gen, opts.trim_cold),
+     .page = "such functions are colder than any line that is not cold"},
+    {"hot-count", 0, "N", "samples from which a line is hot",
+     OPTION_NUMBER(struct gen, opts.hot_count, 1, UINT64_MAX)},
+    {"cold-count", 0, "N", "samples up to which a line is cold",
+     OPTION_NUMBER(struct gen, opts.cold_count, 1, UINT64_MAX),
+     .page = "the pre-inliner keeps no colder call"},
+    {"hot-share", 0, "N",
+     "else: millionths of all samples that the hottest lines have, the last being just hot "
+     "(990000)", OPTION_NUMBER(struct gen, opts.hot_share, 1, MOST_SHARE),
+     .page = "rounded up to 10000, 100000, 200000 to 900000, 950000, 990000, 999000, 999900, "
+             "999990 or 999999"},
+    {"cold-share", 0, "N", "the same, the last being cold (999999)",
+     OPTION_NUMBER(struct gen, opts.cold_share, 1, MOST_SHARE)},
+    {0},
+};
+static const struct option_table hot_table = {"gen hot", "What is hot and cold", hot_rows};
+
+static const struct option_row context_rows[] = {
+    {"no-preinline", 0, NULL, "keep contexts that are not worth inlining",
+     OPTION_FLAG(struct gen, opts.no_preinliner)},
+    {"keep-cold", 0, NULL, "without the pre-inliner, do not merge cold contexts",
+     OPTION_FLAG(struct gen, opts.keep_cold_contexts)},
+    {"cold-depth", 0, "N", "frames that merged cold contexts keep (1)",
+     OPTION_NUMBER(struct gen, opts.cold_depth, 1, MOST_FRAMES),
+     .page = "contexts are merged with `--no-preinline` only"},
+    {"context-depth", 0, "N", "frames that contexts keep (all)",
+     OPTION_NUMBER(struct gen, opts.context_depth, 1, MOST_FRAMES),
+     .page = "the innermost ones; 1 is the function alone"},
+    {"stack-depth", 0, "N", "functions of a call stack that contexts keep; for probes (all)",
+     OPTION_NUMBER(struct gen, opts.stack_depth, 1, MOST_FRAMES),
+     .page = "the innermost ones, each with what is inlined into it"},
+    {"recursion", 0, "N",
+     "calls of the longest repetition that becomes one round; 0: none (any)",
+     OPTION_CALL_FOR(struct gen, opts, take_recursion)},
+    {"contexts", 0, NULL, "keep contexts, do not turn them into inlinees",
+     OPTION_FLAG(struct gen, opts.keep_contexts)},
+    {"no-tail-calls", 0, NULL, "do not look for callers that tail calls hide",
+     OPTION_FLAG(struct gen, opts.no_missing_frames)},
+    {0},
+};
+static const struct option_table context_table = {
+    "gen contexts", "For profiles with calling contexts", context_rows};
+
+static const struct option_group groups[] = {
+    {&output_table, 0, 0},
+    OPTION_GROUP(sample_file_options, struct gen, output),
+    {&input_table, 0, 0},
+    {&hot_table, 0, 0},
+    {&context_table, 0, 0},
+    CLI_COMMON(struct gen),
+    {0},
+};
 
 /* What the options mean together, and which cannot be together. */
 static void settle(struct gen *g, int argc)
@@ -218,84 +261,7 @@ static void parse(struct gen *g, int argc, char **argv)
 {
     g->opts.struct_size = sizeof g->opts;
     g->min_density = 50;
-    for (int c; (c = cli_next_option(&cmd_gen, argc, argv, "o:v", options, &g->common)) != -1;) {
-        if ((c == OPT_FORMAT || c == OPT_SAMPLE_TO) && (g->bolt = bolt_output_form(optarg)) != NULL)
-            continue;
-        (void)sample_file_option(&g->output, &cmd_gen, c == OPT_FORMAT ? OPT_SAMPLE_TO : c, optarg);
-        (void)number_option(&g->opts, c, optarg);
-        switch (c) {
-        case OPT_LIST_SYMBOLS:
-            g->opts.symbols = true;
-            break;
-        case OPT_MAP:
-            add_map(g, optarg);
-            break;
-        case OPT_MODE:
-            g->opts.mode = parse_mode(optarg);
-            break;
-        case OPT_NO_VTABLES: /* nor are they looked for */
-            g->opts.no_vtables = true;
-            break;
-        case OPT_DATA:
-            g->opts.data = true;
-            break;
-        case OPT_JSON:
-            g->json = true;
-            break;
-        case 'v':
-            g->verbose = true;
-            break;
-        case OPT_COMM:
-            g->opts.comm = optarg;
-            break;
-        case OPT_KERNEL:
-            g->opts.kernel = true;
-            break;
-        case OPT_VTABLE_SCALE:
-            g->opts.scale_vtables = true;
-            break;
-        case OPT_NO_RECOVERED:
-            g->opts.no_recovered_types = true;
-            break;
-        case OPT_NO_SCALE:
-            g->opts.no_scale = true;
-            break;
-        case OPT_MIN_DENSITY:
-            g->min_density = (double)cli_number("--min-density", optarg, 0, UINT32_MAX);
-            break;
-        case OPT_EVENT:
-            add_event(g, optarg);
-            break;
-        case OPT_EVENTS:
-            for (char *rest = optarg, *name; (name = strsep(&rest, ",")) != NULL;)
-                add_event(g, name);
-            break;
-        case OPT_LEADING_IP:
-            g->opts.leading_ip_only = true;
-            break;
-        case OPT_RAW:
-            g->raw = true;
-            break;
-        case OPT_IGNORE_STACK:
-            g->opts.ignore_chains = true;
-            break;
-        case OPT_NO_PREINLINE:
-            g->opts.no_preinliner = true;
-            break;
-        case OPT_KEEP_COLD:
-            g->opts.keep_cold_contexts = true;
-            break;
-        case OPT_TRIM_COLD:
-            g->opts.trim_cold = true;
-            break;
-        case OPT_CONTEXTS:
-            g->opts.keep_contexts = true;
-            break;
-        case OPT_NO_TAIL_CALLS:
-            g->opts.no_missing_frames = true;
-            break;
-        }
-    }
+    option_parse(&cmd_gen, groups, argc, argv, g);
     settle(g, argc);
 }
 
@@ -580,5 +546,6 @@ const struct cli_verb cmd_gen = {
     .summary = "turns perf recordings into a sample profile",
     .help = help,
     .run = run,
-    .options = options,
+    .groups = groups,
+    .examples = examples,
 };

@@ -1,13 +1,14 @@
 /* pgokit merge: any number of profiles of one kind into one. */
-#include "cli.h"
+#include "merge_inputs.h"
 
 static const char help[] =
     "usage: pgokit merge FILE|FOLDER... [-b BINARY]... -o OUTPUT\n\n"
     "Adds up profiles of one kind, of any formats and versions, into one for the compiler. Heap\n"
     "profiles and counters go into one file together. From a folder, all profiles in it and in\n"
-    "the folders below are read; files that are not profiles are left out.\n\n"
-    "  -o, --output FILE        the profile to write; - for standard output\n"
-    "      --files-from FILE    names of further inputs, one per line; - for standard input\n";
+    "the folders below are read; files that are not profiles are left out.\n\n";
+
+static const struct option_group groups[] = {
+    {.table = &cli_output_option}, {.table = &merge_files_option}, {0}};
 
 static const struct cli_action *const actions[] = {
     &merge_heap,
@@ -56,6 +57,7 @@ const struct cli_verb cmd_merge = {
                  "3 an input is damaged (--skip-bad)",
     .run = run,
     .actions = actions,
+    .groups = groups,
     .decide = decide,
     .takes_folders = true,
 };

@@ -3,15 +3,22 @@
 
 static const char help[] =
     "The .gcda file of one release of gcc becomes that of another. The program must have the same\n"
-    "functions to both compilers, which they check by function.\n\n" GCOV_TO_HELP
-    "\nExample:\n"
+    "functions to both compilers, which they check by function.\n\n";
+
+static const char examples[] =
     "  pgokit convert app.gcda --to gcc16.2 -o build-16/app.gcda\n";
 
-enum { OPT_TO = 256 };
-static const struct option options[] = {
-    {"output", required_argument, NULL, 'o'},
-    {"to", required_argument, NULL, OPT_TO},
-    CLI_COMMON_LONG,
+struct convert {
+    struct cli_common common;
+    const char *to, *output;
+};
+
+static const struct option_row rows[] = {GCOV_TO_ROW(struct convert, to), {0}};
+static const struct option_table table = {"convert gcc", NULL, rows};
+static const struct option_group groups[] = {
+    OPTION_GROUP(cli_output_option, struct convert, output),
+    {&table, 0, 0},
+    CLI_COMMON(struct convert),
     {0},
 };
 
@@ -36,21 +43,20 @@ static int convert(const char *input, const char *to, const char *output, int *e
 
 static int run(int argc, char **argv)
 {
-    struct cli_common common = {0};
+    struct convert c = {0};
     struct pgk_err err = {0};
-    const char *to = NULL, *output = NULL;
     int exit_code = EXIT_DONE;
-    for (int c; (c = cli_next_option(&cmd_convert, argc, argv, "o:", options, &common)) != -1;)
-        *(c == 'o' ? &output : &to) = optarg;
+    option_parse(&cmd_convert, groups, argc, argv, &c);
     if (optind + 1 != argc)
         cli_usage(&cmd_convert, "convert takes one file");
-    if (!output)
+    if (!c.output)
         cli_usage(&cmd_convert, "no output: name it with -o");
-    if (!to)
+    if (!c.to)
         cli_usage(&cmd_convert, "for which release of gcc? name it with --to");
-    int status = convert(argv[optind], to, output, &exit_code, &err);
-    cli_common_free(&common);
+    int status = convert(argv[optind], c.to, c.output, &exit_code, &err);
+    cli_common_free(&c.common);
     return status ? cli_fail(&err) : exit_code;
 }
 
-const struct cli_action convert_gcov = {PGK_KIND_GCOV, help, "o:", options, run};
+const struct cli_action convert_gcov = {
+    PGK_KIND_GCOV, help, .run = run, .groups = groups, .examples = examples};

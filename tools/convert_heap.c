@@ -10,16 +10,9 @@
 
 static const char help[] =
     "Any heap profile becomes any other. Only a profile that was never symbolised can become a\n"
-    "raw one; raw ones and texts need the binaries that were run to become anything else.\n\n"
-    "      --to NAME            what to write, or the reader it is for: any (default: indexed,\n"
-    "                           for LLVM 19 to 23), llvm14 to llvm23, raw, yaml, paths; or for\n"
-    "                           viewers: " CLI_VIEWERS "\n"
-    "      --format-version N   of raw profiles: one that pgokit formats lists (default: the\n"
-    "                           newest)\n"
-    INDEXED_VERSIONS_HELP
-    "      --compiler-fields    of indexed profiles: only the fields that the compiler uses\n"
-    REBASE_HELP
-    "\nExamples:\n"
+    "raw one; raw ones and texts need the binaries that were run to become anything else.\n\n";
+
+static const char examples[] =
     "  pgokit convert memprof.profraw.4711 --to raw --format-version 4 -o for-llvm-19.profraw\n"
     "  pgokit convert app.profdata --to yaml -o -\n"
     "  pgokit convert new.profdata --to llvm16 -o old.profdata\n"
@@ -35,21 +28,48 @@ struct convert {
     struct pgk_heap_symbolised symbolised;
     struct pgk_heap_paths_size paths;
     struct rebase_options rebase;
-};
-
-enum { OPT_FORMAT = 256 };
-
-static const struct option options[] = {
-    {"output", required_argument, NULL, 'o'},
-    {"format-version", required_argument, NULL, OPT_FORMAT},
-    INDEXED_OUTPUT_LONG,
-    INDEXED_FIELDS_LONG,
-    REBASE_LONG,
-    CLI_COMMON_LONG,
-    {0},
+    struct indexed_output indexed;
+    uint32_t raw_version; /* 0: that of --to, or the newest */
 };
 
 #define RAW_NAME "raw heap profile"
+
+static void take_to(const struct option_given *given)
+{
+    struct convert *c = given->into;
+    struct option_given of_indexed = *given;
+    of_indexed.into = &c->indexed;
+    c->viewer = export_is_viewer(given->value) ? given->value : NULL;
+    if (!c->viewer)
+        indexed_output_to(&of_indexed);
+}
+
+static void take_version(const struct option_given *given)
+{
+    *(uint32_t *)given->into =
+        (uint32_t)cli_version("--format-version", given->value, RAW_NAME, PGK_KIND_HEAP);
+}
+
+static const struct option_row rows[] = {
+    {"to", 0, "NAME",
+     "what to write, or the reader it is for: any (default: indexed, for LLVM 19 to 23), llvm14 to "
+     "llvm23, raw, yaml, paths; or for viewers: " CLI_VIEWERS, OPTION_CALL(take_to),
+     .page = "see below"},
+    {"format-version", 0, "N",
+     "of raw profiles: one that pgokit formats lists (default: the newest)",
+     OPTION_CALL_FOR(struct convert, raw_version, take_version)},
+    INDEXED_FIELDS_ROW(struct convert, indexed),
+    {0},
+};
+static const struct option_table table = {"convert heap", NULL, rows};
+static const struct option_group groups[] = {
+    OPTION_GROUP(cli_output_option, struct convert, output),
+    {&table, 0, 0},
+    OPTION_GROUP(indexed_version_options, struct convert, indexed),
+    OPTION_GROUP(rebase_option_table, struct convert, rebase),
+    CLI_COMMON(struct convert),
+    {0},
+};
 enum { RAW_OF_LLVM_14 = 1 };
 
 /* What --to may name besides indexed profiles and viewers. LLVM 14 has no indexed heap profiles:
@@ -64,7 +84,6 @@ static const struct pgk_heap_target targets[] = {
     [PATHS] = {.form = PGK_HEAP_PATHS},
 };
 
-/* `raw_version` 0: that of --to, or the newest. */
 static struct pgk_heap_target target(const struct indexed_output *o, uint32_t raw_version)
 {
     for (int i = 0; o->other && i < FORMS; i++) {
@@ -85,11 +104,12 @@ static struct pgk_heap_target target(const struct indexed_output *o, uint32_t ra
                                     .full_schema = opts.full_schema};
 }
 
-static void check_options(const struct convert *c, const struct indexed_output *o, bool has_format)
+static void check_options(const struct convert *c)
 {
+    const struct indexed_output *o = &c->indexed;
     bool is_raw = c->target.form == PGK_HEAP_RAW && !c->viewer,
          is_indexed = c->target.form == PGK_HEAP_INDEXED && !c->viewer;
-    if (has_format && !is_raw)
+    if (c->raw_version && !is_raw)
         cli_usage(&cmd_convert, "--format-version is for --to raw");
     if ((o->has_versions || o->has_fields) && !is_indexed)
         cli_usage(&cmd_convert, "--index-version, --memprof-version and --compiler-fields are for "
@@ -103,27 +123,16 @@ static void check_options(const struct convert *c, const struct indexed_output *
 
 static void parse(struct convert *c, int argc, char **argv)
 {
-    char takes[160];
-    uint32_t raw_version = 0;
-    struct indexed_output indexed = {INDEXED_OUTPUT_INIT, .verb = &cmd_convert,
-                                     .kind = PGK_KIND_HEAP, .others = forms, .takes = takes,
-                                     .full_schema = true};
+    static char takes[160]; /* as long-lived as the options */
+    c->indexed = (struct indexed_output){INDEXED_OUTPUT_INIT, .verb = &cmd_convert,
+                                         .kind = PGK_KIND_HEAP, .others = forms, .takes = takes,
+                                         .full_schema = true};
     snprintf(takes, sizeof takes, "any, llvm14 to llvm23, raw, yaml, paths, %s", export_viewers());
-    for (int o; (o = cli_next_option(&cmd_convert, argc, argv, "o:", options, &c->common)) != -1;) {
-        if (o == OPT_INDEXED_TO)
-            c->viewer = export_is_viewer(optarg) ? optarg : NULL;
-        if (o == 'o')
-            c->output = optarg;
-        else if (o == OPT_FORMAT)
-            raw_version =
-                (uint32_t)cli_version("--format-version", optarg, RAW_NAME, PGK_KIND_HEAP);
-        else if (!rebase_option(&c->rebase, o, optarg) && (o != OPT_INDEXED_TO || !c->viewer))
-            indexed_output_option(&indexed, o, optarg);
-    }
-    c->target = target(&indexed, raw_version);
+    option_parse(&cmd_convert, groups, argc, argv, c);
+    c->target = target(&c->indexed, c->raw_version);
     if (optind + 1 != argc)
         cli_usage(&cmd_convert, "convert takes one file; pgokit merge adds up several");
-    check_options(c, &indexed, raw_version != 0);
+    check_options(c);
     c->input = argv[optind];
 }
 
@@ -289,4 +298,5 @@ static int run(int argc, char **argv)
     return exit_code;
 }
 
-const struct cli_action convert_heap = {PGK_KIND_HEAP, help, "o:", options, run};
+const struct cli_action convert_heap = {
+    PGK_KIND_HEAP, help, .run = run, .groups = groups, .examples = examples};

@@ -6,10 +6,9 @@
 #include <stdio.h>
 
 static const char help[] =
-    "Any sample profile becomes any other that can hold it.\n\n" SAMPLE_OUTPUT_HELP
-    "      --to NAME            also for viewers: " CLI_VIEWERS "\n"
-    REBASE_HELP
-    "\nExamples:\n"
+    "Any sample profile becomes any other that can hold it.\n\n";
+
+static const char examples[] =
     "  pgokit convert app.afdo --to text -o -\n"
     "  pgokit convert app.afdo --to gcc16 -o app.fbdata\n"
     "  pgokit convert app.txt --vtables --compress -o app.afdo\n"
@@ -17,7 +16,40 @@ static const char help[] =
     "  pgokit convert app.afdo --to pprof -o app.pb.gz\n"
     "  pgokit convert app.afdo --rebase-to ./app -b ./app.released -o new.afdo\n";
 
-static const struct option options[] = {SAMPLE_OUTPUT_LONG, REBASE_LONG, CLI_COMMON_LONG, {0}};
+struct convert {
+    struct cli_common common;
+    const char *viewer; /* the format, if it is for one */
+    struct sample_output output;
+    struct rebase_options rebase;
+};
+
+static void take_to(const struct option_given *given)
+{
+    struct convert *c = given->into;
+    struct option_given of_file = *given;
+    of_file.into = &c->output;
+    c->viewer = export_is_viewer(given->value) ? given->value : NULL;
+    if (!c->viewer)
+        sample_output_to(&of_file);
+}
+
+static const struct option_row rows[] = {
+    {"to", 0, "NAME",
+     "extbinary (default), text, binary, or for -fauto-profile of gcc gcc11 (for 5 to 11) to gcc16 "
+     "(gcc: gcc15); or for viewers: " CLI_VIEWERS, OPTION_CALL(take_to),
+     .page = "see [pgokit report](pgokit-report.md)"},
+    {0},
+};
+static const struct option_table table = {"convert samples", NULL, rows};
+static const struct option_group groups[] = {
+    OPTION_GROUP(cli_output_option, struct convert, output.path),
+    {&table, 0, 0},
+    OPTION_GROUP(sample_file_options, struct convert, output),
+    OPTION_GROUP(sample_output_options, struct convert, output),
+    OPTION_GROUP(rebase_option_table, struct convert, rebase),
+    CLI_COMMON(struct convert),
+    {0},
+};
 
 static int write_for_viewer(struct sample_output *output, struct pgk_sample **profile,
                             const char *viewer, const char *input,
@@ -31,44 +63,43 @@ static int write_for_viewer(struct sample_output *output, struct pgk_sample **pr
     return status ? cli_fail(&err) : EXIT_DONE;
 }
 
+static void parse(struct convert *c, int argc, char **argv)
+{
+    option_parse(&cmd_convert, groups, argc, argv, c);
+    if (optind + 1 != argc)
+        cli_usage(&cmd_convert, "convert takes one file");
+    if (!c->output.path)
+        cli_usage(&cmd_convert, "no output: name it with -o");
+    rebase_check_options(&c->rebase, c->output.path);
+}
+
 static int run(int argc, char **argv)
 {
-    struct cli_common common = {0};
-    const char *viewer = NULL; /* the format, if it is for one */
-    struct sample_output output = {SAMPLE_OUTPUT_INIT, .keep_partial = true};
-    struct rebase_options rebase = {0};
+    struct convert c = {.output = {SAMPLE_OUTPUT_INIT, .keep_partial = true}};
     struct pgk_sample *profile = NULL;
     struct pgk_file *file;
     struct pgk_err err = {0};
-    for (int c; (c = cli_next_option(&cmd_convert, argc, argv, "o:", options, &common)) != -1;) {
-        if (c == OPT_SAMPLE_TO)
-            viewer = export_is_viewer(optarg) ? optarg : NULL;
-        if (!rebase_option(&rebase, c, optarg) && (c != OPT_SAMPLE_TO || !viewer))
-            sample_output_option(&output, &cmd_convert, c, optarg);
-    }
-    if (optind + 1 != argc)
-        cli_usage(&cmd_convert, "convert takes one file");
-    if (!output.path)
-        cli_usage(&cmd_convert, "no output: name it with -o");
-    rebase_check_options(&rebase, output.path);
+    parse(&c, argc, argv);
     int status = pgk_sample_new(&profile, &err);
     if (!status)
         status = cli_open(&file, argv[optind], &err);
     if (!status)
         status = pgk_sample_read_file(profile, file, 1, &err);
     int exit_code = status ? cli_fail(&err) : EXIT_DONE, of_rebase = EXIT_DONE;
-    if (!status && rebase.builds.n)
+    if (!status && c.rebase.builds.n)
         exit_code = of_rebase =
-            rebase_sample(&rebase, &profile, argv[optind], output.path, &common);
+            rebase_sample(&c.rebase, &profile, argv[optind], c.output.path, &c.common);
     if (exit_code != EXIT_FAILED)
-        exit_code = viewer ? write_for_viewer(&output, &profile, viewer, argv[optind], &common)
-                           : sample_output_write(&output, &profile, &common);
+        exit_code = c.viewer
+                        ? write_for_viewer(&c.output, &profile, c.viewer, argv[optind], &c.common)
+                        : sample_output_write(&c.output, &profile, &c.common);
     if (exit_code == EXIT_DONE)
         exit_code = of_rebase;
-    cli_list_free(&rebase.builds);
+    cli_list_free(&c.rebase.builds);
     pgk_sample_close(&profile);
-    cli_common_free(&common);
+    cli_common_free(&c.common);
     return exit_code;
 }
 
-const struct cli_action convert_sample = {PGK_KIND_SAMPLE, help, "o:", options, run};
+const struct cli_action convert_sample = {
+    PGK_KIND_SAMPLE, help, .run = run, .groups = groups, .examples = examples};

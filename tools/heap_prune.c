@@ -5,51 +5,44 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A whole number with an optional unit: 4096, 64k. */
-static uint64_t parse_bytes(const struct cli_verb *verb, const char *option, const char *text)
+/* A whole number with an optional unit: 4096, 64k. The field is the number. */
+static void take_bytes(const struct option_given *given)
 {
     static const char units[] = "kMGT";
+    const char *text = given->value;
     char *end;
     unsigned long long n = strtoull(text, &end, 10);
     const char *unit = *end ? strchr(units, *end == 'K' ? 'k' : *end) : NULL;
     unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
     if (end == text || *text == '-' || (*end && (!unit || end[1])) || n > UINT64_MAX >> shift)
-        cli_usage(verb, "%s takes a number of bytes, such as 4096, 64k or 2M, not '%s'", option,
-                  text);
-    return (uint64_t)n << shift;
+        cli_usage(given->verb, "--%s takes a number of bytes, such as 4096, 64k or 2M, not '%s'",
+                  given->row->name, text);
+    *(uint64_t *)given->into = (uint64_t)n << shift;
 }
 
-bool cli_prune_option(const struct cli_verb *verb, int c, struct cli_prune *prune)
-{
-    struct pgk_heap_prune_opts *o = &prune->opts;
-    switch (c) {
-    case CLI_OPT_MIN_BYTES:
-        o->min_bytes = parse_bytes(verb, "--min-bytes", optarg);
-        break;
-    case CLI_OPT_MIN_COUNT:
-        o->min_count = cli_number("--min-count", optarg, 1, 4000000000ul);
-        break;
-    case CLI_OPT_MAX_DEPTH:
-        o->max_depth = cli_number("--max-depth", optarg, 1, 1000000);
-        break;
-    case CLI_OPT_COLD_ONLY:
-        o->cold_only = true;
-        break;
-    case CLI_OPT_HOT_ONLY:
-        o->hot_only = true;
-        break;
-    case CLI_OPT_COLLAPSE:
-        o->collapse_recursion = true;
-        break;
-    case CLI_OPT_UNKNOWN_LEAF:
-        prune->unknown_leaf = true;
-        break;
-    default:
-        return false;
-    }
-    prune->wanted = true;
-    return true;
-}
+static const struct option_row rows[] = {
+    {"min-bytes", 0, "N", "leave out contexts of fewer bytes; N may end in k, M, G",
+     OPTION_CALL_FOR(struct cli_prune, opts.min_bytes, take_bytes),
+     .page = "or T, each of which is 1024 times the one before"},
+    {"min-count", 0, "N", "leave out contexts of fewer objects",
+     OPTION_NUMBER(struct cli_prune, opts.min_count, 1, 4000000000)},
+    {"cold-only", 0, NULL, "leave out contexts that are not cold",
+     OPTION_FLAG(struct cli_prune, opts.cold_only),
+     .page = "by the compiler's rules ([pgokit-show](pgokit-show.md))"},
+    {"hot-only", 0, NULL, "leave out contexts that are not hot; with both options, keep both",
+     OPTION_FLAG(struct cli_prune, opts.hot_only)},
+    {"drop-unknown-leaf", 0, NULL, "leave out contexts that no function of the binaries makes",
+     OPTION_FLAG(struct cli_prune, unknown_leaf),
+     .page = "by the debug information of the innermost function"},
+    {"collapse-recursion", 0, NULL, "keep one of frames that repeat",
+     OPTION_FLAG(struct cli_prune, opts.collapse_recursion),
+     .page = "immediately, alone or in groups of up to 16"},
+    {"max-depth", 0, "N", "keep N frames of a stack, counted from the allocation",
+     OPTION_NUMBER(struct cli_prune, opts.max_depth, 1, 1000000),
+     .page = "an inlined frame also keeps the frames into which it is inlined"},
+    {0},
+};
+const struct option_table cli_prune_options = {"prune", NULL, rows};
 
 static void say(const struct pgk_heap_pruned *p, size_t contexts)
 {

@@ -11,23 +11,11 @@
 static const char help[] =
     "The .gcda files that one object file left in several runs become one, for gcc's\n"
     "-fprofile-use or gcov. Of folders those files become one that lie in the same place in\n"
-    "each, and the output is such a folder. An input FILE@N or FOLDER@N counts N times.\n\n"
-    "      --scale FACTOR       multiply the sums: 0.25, cutting off fractions, or 1/4, rounding\n"
-    "      --normalize N        multiply the sums so that the largest count of an arc is N\n"
-    GCOV_TO_HELP
-    "\nExamples:\n"
+    "each, and the output is such a folder. An input FILE@N or FOLDER@N counts N times.\n\n";
+
+static const char examples[] =
     "  pgokit merge run1/app.gcda run2/app.gcda -o app.gcda\n"
     "  pgokit merge run1 run2@3 -o merged\n";
-
-enum { OPT_TO = 256, OPT_SCALE, OPT_NORMALIZE };
-static const struct option options[] = {
-    {"output", required_argument, NULL, 'o'},
-    {"to", required_argument, NULL, OPT_TO},
-    {"scale", required_argument, NULL, OPT_SCALE},
-    {"normalize", required_argument, NULL, OPT_NORMALIZE},
-    CLI_COMMON_LONG,
-    {0},
-};
 
 /* One object file's counters. */
 struct sum {
@@ -36,12 +24,34 @@ struct sum {
 };
 
 struct merge {
+    struct cli_common common;
     const char *output, *to; /* the file or folder; the release of gcc, or NULL */
     struct cli_factor scale; /* times is 0 if there is none */
     uint64_t normalize;      /* 0: not so */
     int exit_code;
     struct sum *sums;
     size_t n;
+};
+
+static void take_scale(const struct option_given *given)
+{
+    *(struct cli_factor *)given->into = cli_factor("--scale", given->value, strlen(given->value));
+}
+
+static const struct option_row rows[] = {
+    {"scale", 0, "FACTOR", "multiply the sums: 0.25, cutting off fractions, or 1/4, rounding",
+     OPTION_CALL_FOR(struct merge, scale, take_scale)},
+    {"normalize", 0, "N", "multiply the sums so that the largest count of an arc is N",
+     OPTION_NUMBER(struct merge, normalize, 1, INT64_MAX), .page = "in all files of a folder"},
+    GCOV_TO_ROW(struct merge, to),
+    {0},
+};
+static const struct option_table table = {"merge gcc", NULL, rows};
+static const struct option_group groups[] = {
+    OPTION_GROUP(cli_output_option, struct merge, output),
+    {&table, 0, 0},
+    CLI_COMMON(struct merge),
+    {0},
 };
 
 static struct pgk_gcov *sum_at(struct merge *m, const char *place, struct pgk_err *err)
@@ -135,23 +145,9 @@ static int save(const struct merge *m, const struct sum *s, struct pgk_err *err)
     return status;
 }
 
-static void parse(struct merge *m, struct cli_common *common, int argc, char **argv)
+static void parse(struct merge *m, int argc, char **argv)
 {
-    for (int c; (c = cli_next_option(&cmd_merge, argc, argv, "o:", options, common)) != -1;)
-        switch (c) {
-        case 'o':
-            m->output = optarg;
-            break;
-        case OPT_TO:
-            m->to = optarg;
-            break;
-        case OPT_SCALE:
-            m->scale = cli_factor("--scale", optarg, strlen(optarg));
-            break;
-        case OPT_NORMALIZE:
-            m->normalize = cli_number("--normalize", optarg, 1, INT64_MAX);
-            break;
-        }
+    option_parse(&cmd_merge, groups, argc, argv, m);
     if (!m->output)
         cli_usage(&cmd_merge, "no output: name it with -o");
     if (m->scale.times && m->normalize)
@@ -200,12 +196,11 @@ static int merge_all(struct merge *m, int n, char *const *operands, struct pgk_e
 
 static int run(int argc, char **argv)
 {
-    struct cli_common common = {0};
     struct merge m = {0};
     struct pgk_err err = {0};
-    parse(&m, &common, argc, argv);
+    parse(&m, argc, argv);
     int status = merge_all(&m, argc - optind, argv + optind, &err);
-    if (!status && *m.sums[0].place && !common.quiet)
+    if (!status && *m.sums[0].place && !m.common.quiet)
         fprintf(stderr, "pgokit: note: %zu .gcda file%s written below %s\n", m.n,
                 m.n == 1 ? "" : "s", m.output);
     for (size_t i = 0; i < m.n; i++) {
@@ -213,8 +208,9 @@ static int run(int argc, char **argv)
         pgk_gcov_close(&m.sums[i].gcov);
     }
     free(m.sums);
-    cli_common_free(&common);
+    cli_common_free(&m.common);
     return status ? cli_fail(&err) : m.exit_code;
 }
 
-const struct cli_action merge_gcov = {PGK_KIND_GCOV, help, "o:", options, run};
+const struct cli_action merge_gcov = {
+    PGK_KIND_GCOV, help, .run = run, .groups = groups, .examples = examples};

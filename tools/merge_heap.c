@@ -11,14 +11,9 @@ static const char help[] =
     "Raw profiles (*.profraw), indexed ones (*.profdata) and YAML become one indexed profile for\n"
     "-fmemory-profile-use=. Raw profiles need the binaries that were run. Contexts with equal\n"
     "call stacks are added up, whichever file they come from. FILE@N counts N times. Files may be\n"
-    "compressed (zstd, gzip); an output that ends in .zst will be.\n\n"
-    "      --to NAME            the reader it is for: any (default), llvm15 to llvm23; or\n"
-    "                           yaml, the text form of LLVM 22 and 23\n"
-    INDEXED_VERSIONS_HELP
-    "      --full-schema        keep all fields, not only those the compiler uses\n"
-    "      --partial            write a partial profile, which loses nothing: merging partial\n"
-    "                           profiles is merging all their inputs. Binaries may come "
-    "later\n" MERGE_INPUTS_HELP CLI_PRUNE_HELP "\nExamples:\n"
+    "compressed (zstd, gzip); an output that ends in .zst will be.\n\n";
+
+static const char examples[] =
     "  pgokit merge memprof.profraw.* -b ./app -o app.profdata\n"
     "  pgokit merge --files-from shard3.txt --partial -o shard3.pgk.zst\n"
     "  pgokit merge shard*.pgk.zst -b ./app --min-bytes 64k -o app.profdata\n"
@@ -38,17 +33,27 @@ struct merge {
     struct pgk_heap_symbolised symbolised;
 };
 
-enum { OPT_PARTIAL = 256 };
 static const char *const forms[] = {"yaml", NULL};
 
-static const struct option options[] = {
-    {"output", required_argument, NULL, 'o'},
-    INDEXED_OUTPUT_LONG,
-    INDEXED_FULL_LONG,
-    {"partial", no_argument, NULL, OPT_PARTIAL},
-    MERGE_INPUTS_LONG,
-    CLI_PRUNE_LONG,
-    CLI_COMMON_LONG,
+static const struct option_row rows[] = {
+    {"to", 0, "NAME",
+     "the reader it is for: any (default), llvm15 to llvm23; or yaml, the text form of LLVM 22 and "
+     "23", OPTION_CALL_FOR(struct merge, indexed, indexed_output_to), .page = "see below"},
+    INDEXED_FULL_ROW(struct merge, indexed),
+    {"partial", 0, NULL,
+     "write a partial profile, which loses nothing: merging partial profiles is merging all their "
+     "inputs. Binaries may come later", OPTION_FLAG(struct merge, partial)},
+    {0},
+};
+static const struct option_table table = {"merge heap", NULL, rows};
+static const struct option_group groups[] = {
+    OPTION_GROUP(cli_output_option, struct merge, output),
+    OPTION_GROUP(merge_files_option, struct merge, shared),
+    {&table, 0, 0},
+    OPTION_GROUP(indexed_version_options, struct merge, indexed),
+    OPTION_GROUP(merge_inputs_options, struct merge, shared),
+    CLI_PRUNE(struct merge),
+    CLI_COMMON(struct merge),
     {0},
 };
 
@@ -85,20 +90,8 @@ static void parse(struct merge *m, int argc, char **argv)
         INDEXED_OUTPUT_INIT, .verb = &cmd_merge, .kind = PGK_KIND_HEAP, .others = forms,
         .takes = "any, llvm15 to llvm23 or yaml",
     };
-    for (int c; (c = cli_next_option(&cmd_merge, argc, argv, "o:", options, &m->common)) != -1;) {
-        switch (c) {
-        case 'o':
-            m->output = optarg;
-            break;
-        case OPT_PARTIAL:
-            m->partial = true;
-            break;
-        default:
-            if (!merge_inputs_option(&m->shared, c, optarg) &&
-                !indexed_output_option(&m->indexed, c, optarg))
-                cli_prune_option(&cmd_merge, c, &m->prune);
-        }
-    }
+    option_parse(&cmd_merge, groups, argc, argv, m);
+    merge_inputs_check(&m->shared);
     m->write = indexed_output_opts(&m->indexed, m->common.threads);
     take_inputs(m, argc - optind, argv + optind);
     check_options(m);
@@ -177,4 +170,5 @@ static int run(int argc, char **argv)
     return exit_code;
 }
 
-const struct cli_action merge_heap = {PGK_KIND_HEAP, help, "o:", options, run};
+const struct cli_action merge_heap = {
+    PGK_KIND_HEAP, help, .run = run, .groups = groups, .examples = examples};

@@ -11,18 +11,6 @@
 
 /* ---- options ---- */
 
-/* Which of the names, which end with NULL, the text is. */
-static int choice(const char *option, const char *takes, const char *const *names,
-                  const char *text)
-{
-    for (int i = 0; names[i]; i++)
-        if (!strcmp(text, names[i]))
-            return i;
-    char safe[64];
-    cli_usage(&cmd_merge, "%s takes %s, not '%s'", option, takes,
-              pgk_human_text(safe, sizeof safe, text));
-}
-
 /* The kernel sends the signal even if the parent is killed; but not if it has ended before it was
  * asked for. SIGTERM leaves no temporary file behind. */
 void merge_inputs_end_with(const char *text)
@@ -33,35 +21,49 @@ void merge_inputs_end_with(const char *text)
                   parent);
 }
 
-bool merge_inputs_option(struct merge_inputs *m, int c, const char *arg)
+static const struct option_choice modes[] = {
+    {"any", FAIL_IF_ANY}, {"all", FAIL_IF_ALL}, {"warn", FAIL_NEVER}, {0}};
+static const struct option_choice run_names[] = {{"none", PGK_RUN_NAMES_NONE},
+                                                 {"basename", PGK_RUN_NAMES_BASENAME},
+                                                 {"full", PGK_RUN_NAMES_FULL}, {0}};
+
+static const struct option_row rows[] = {
+    {"failure-mode", 0, "MODE",
+     "when an input cannot be read: any (default), fail; all, leave it out with a warning and exit "
+     "status 1; warn, exit status 0", OPTION_CHOICE(struct merge_inputs, mode, modes),
+     .page = "it fails if no input can be read. Counters that cannot be merged with those of the "
+             "first sound input count as unreadable"},
+    {"skip-bad", 0, "N",
+     "leave out up to N damaged inputs with exit status 1; each is a line of JSON on standard "
+     "error. With more: exit status 3", OPTION_NUMBER(struct merge_inputs, most, 0, UINT32_MAX),
+     OPTION_GIVEN(struct merge_inputs, skips),
+     .page = "see [Calling merge from programs](#calling-merge-from-programs)"},
+    {"run-names", 0, "NAMES",
+     "names of inputs in a partial heap profile: full (default), basename, or none: bytes that do "
+     "not depend on them", OPTION_CHOICE(struct merge_inputs, run_names, run_names)},
+    {"parent", 0, "PID", "end when this process, which started pgokit, has ended",
+     OPTION_CALL(NULL), .page = "as by SIGTERM, even if it is killed"},
+    {0},
+};
+const struct option_table merge_inputs_options = {"merge inputs", NULL, rows};
+
+/* Where it was not replaced. */
+static void refuse_abbreviation(const struct option_given *given)
 {
-    static const char *const modes[] = {
-        [FAIL_IF_ANY] = "any", [FAIL_IF_ALL] = "all", [FAIL_NEVER] = "warn", NULL};
-    static const char *const run_names[] = {[PGK_RUN_NAMES_FULL] = "full",
-                                            [PGK_RUN_NAMES_BASENAME] = "basename",
-                                            [PGK_RUN_NAMES_NONE] = "none", NULL};
-    switch (c) {
-    case OPT_FAILURE:
-        m->mode = (enum failure_mode)choice("--failure-mode", "any, all or warn", modes, arg);
-        break;
-    case OPT_SKIP_BAD:
-        m->most = cli_number("--skip-bad", arg, 0, UINT32_MAX);
-        m->skips = true;
-        break;
-    case OPT_RUN_NAMES:
-        m->run_names = (enum pgk_run_names)choice("--run-names", "none, basename or full",
-                                                  run_names, arg);
-        break;
-    case OPT_PARENT:
-        break; /* taken before anything was read */
-    case OPT_FILES_FROM: /* an abbreviation */
-        cli_usage(&cmd_merge, "write --files-from in full");
-    default:
-        return false;
-    }
+    cli_usage(given->verb, "write --files-from in full");
+}
+
+static const struct option_row files_row[] = {
+    {"files-from", 0, "FILE", "names of further inputs, one per line; - for standard input",
+     OPTION_CALL(refuse_abbreviation)},
+    {0},
+};
+const struct option_table merge_files_option = {"merge files", NULL, files_row};
+
+void merge_inputs_check(const struct merge_inputs *m)
+{
     if (m->skips && m->mode != FAIL_IF_ANY)
         cli_usage(&cmd_merge, "--skip-bad and --failure-mode contradict one another");
-    return true;
 }
 
 /* ---- inputs that cannot be read ---- */

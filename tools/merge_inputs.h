@@ -21,25 +21,10 @@ struct merge_inputs {
     bool unavailable;         /* one cannot be read for another reason than its bytes */
 };
 
-/* Values of options, apart from those of the single kinds. */
-enum { OPT_FAILURE = 1024, OPT_SKIP_BAD, OPT_RUN_NAMES, OPT_PARENT, OPT_FILES_FROM };
-#define MERGE_INPUTS_LONG                                   \
-    {"failure-mode", required_argument, NULL, OPT_FAILURE}, \
-    {"skip-bad", required_argument, NULL, OPT_SKIP_BAD},    \
-    {"run-names", required_argument, NULL, OPT_RUN_NAMES},  \
-    {"parent", required_argument, NULL, OPT_PARENT},        \
-    {"files-from", required_argument, NULL, OPT_FILES_FROM} /* replaced before; for shells */
-#define MERGE_INPUTS_HELP                                                                        \
-    "      --failure-mode MODE  when an input cannot be read: any (default), fail; all, leave\n" \
-    "                           it out with a warning and exit status 1; warn, exit status 0\n"  \
-    "      --skip-bad N         leave out up to N damaged inputs with exit status 1; each is a\n" \
-    "                           line of JSON on standard error. With more: exit status 3\n"      \
-    "      --run-names NAMES    names of inputs in a partial heap profile: full (default),\n"    \
-    "                           basename, or none: bytes that do not depend on them\n"           \
-    "      --parent PID         end when this process, which started pgokit, has ended\n"
-
-/* Takes an option of these; false if it is none. Exits with EXIT_FAILED on a wrong value. */
-bool merge_inputs_option(struct merge_inputs *m, int c, const char *arg);
+/* For a struct merge_inputs; --files-from, for shells, as it is replaced before. */
+extern const struct option_table merge_inputs_options, merge_files_option;
+/* Exits on options that contradict one another. */
+void merge_inputs_check(const struct merge_inputs *m);
 /* Takes --parent, which is in force before anything is read. */
 void merge_inputs_end_with(const char *parent);
 /* With --failure-mode all or warn, takes out inputs that cannot be read, and warns of them. */

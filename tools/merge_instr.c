@@ -8,26 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OUTPUT_HELP                                                                            \
-    "      --to NAME            the reader it is for: any (default), llvm14 to llvm23; or\n"   \
-    "                           text, the counters as llvm-profdata prints them; or raw,\n"    \
-    "                           as the program itself writes them\n"                           \
-    "      --format-version N   of raw: one that pgokit formats lists (default: the newest)\n" \
-    INDEXED_VERSIONS_HELP                                                                      \
-    "      --sparse             leave out functions that never ran\n"                          \
-    "      --keep-going         leave out functions whose inputs contradict each other\n"      \
-    "      --function REGEX     only functions that match; extended syntax\n"                  \
-    "      --no-function REGEX  none that match\n"                                             \
-    "      --remap FILE         rename functions: lines 'OLD NEW'\n"
-
 static const char convert_help[] =
     "A raw profile, an indexed one or a text becomes any of these, of another version. Heap data\n"
-    "in an indexed profile goes along to an indexed one.\n\n" OUTPUT_HELP
-    "      --compiler-fields    of heap data, only the fields that the compiler uses\n"
-    "      --rebase-to FILE     the profile in terms of this instrumented build: functions with\n"
-    "                           the hash that they have there, by their names there\n"
-    "      --explain            every decision of --rebase-to on standard output\n"
-    "\nExamples:\n"
+    "in an indexed profile goes along to an indexed one.\n\n";
+
+static const char convert_examples[] =
     "  pgokit convert app.profdata --to llvm16 -o app-16.profdata\n"
     "  pgokit convert app.profdata --to text -o app.proftext\n"
     "  pgokit convert default.profraw --to raw --format-version 8 -o for-16.profraw\n"
@@ -37,19 +22,10 @@ static const char help[] =
     "Raw profiles (*.profraw), indexed ones (*.profdata) and texts (*.proftext) become one "
     "indexed\n"
     "profile for -fprofile-use=. An input FILE@N counts N times. Heap profiles among the inputs\n"
-    "go into the same file, for -fmemory-profile-use=; raw ones need the binaries with "
-    "-b.\n\n" OUTPUT_HELP
-    "      --full-schema        all fields of heap data, not only those the compiler uses\n"
-    "      --partial            keep all there is: merging partial profiles of some inputs each\n"
-    "                           gives the same as merging all inputs\n" MERGE_INPUTS_HELP
-    "      --supplement FILE    make functions hot or warm that are so in a sample profile, but\n"
-    "                           cold in the counters\n"
-    "      --supplement-zeros PERCENT  counters of 0 above which a function is marked as hot\n"
-    "                           or warm instead of being scaled (default 70)\n"
-    "      --supplement-size N  functions of fewer counters stay (default 10)\n"
-    "      --supplement-cold N  functions with a larger counter stay (default: LLVM's rule)\n"
-    "Options that prune heap profiles work on the heap data.\n"
-    "\nExamples:\n"
+    "go into the same file, for -fmemory-profile-use=; raw ones need the binaries with -b.\n"
+    "Options that prune heap profiles work on the heap data.\n\n";
+
+static const char examples[] =
     "  pgokit merge default_*.profraw -o app.profdata\n"
     "  pgokit merge nightly.profdata@10 today.profraw --sparse -o app.profdata\n"
     "  pgokit merge default_*.profraw --supplement fleet.afdo -o app.profdata\n"
@@ -86,40 +62,81 @@ struct merge {
     struct pgk_heap_symbolised symbolised;
 };
 
-enum {
-    OPT_VERSION = 256, OPT_PARTIAL, OPT_SPARSE, OPT_KEEP_GOING, OPT_FUNCTION,
-    OPT_NO_FUNCTION, OPT_REMAP, OPT_SUPPLEMENT, OPT_ZEROS, OPT_SIZE, OPT_COLD
-};
+static void take_version(const struct option_given *given)
+{
+    *(uint32_t *)given->into =
+        (uint32_t)cli_version("--format-version", given->value, RAW_NAME, PGK_KIND_INSTR);
+}
 
-#define OUTPUT_LONG                                            \
-    {"output", required_argument, NULL, 'o'},                  \
-    INDEXED_OUTPUT_LONG,                                       \
-    {"format-version", required_argument, NULL, OPT_VERSION},  \
-    {"sparse", no_argument, NULL, OPT_SPARSE},                 \
-    {"keep-going", no_argument, NULL, OPT_KEEP_GOING},         \
-    {"function", required_argument, NULL, OPT_FUNCTION},       \
-    {"no-function", required_argument, NULL, OPT_NO_FUNCTION}, \
-    {"remap", required_argument, NULL, OPT_REMAP}
+static void take_zeros(const struct option_given *given)
+{
+    *(double *)given->into = (double)cli_number("--supplement-zeros", given->value, 1, 100) / 100;
+}
 
-static const struct option convert_options[] = {
-    OUTPUT_LONG,
-    INDEXED_FIELDS_LONG,
-    REBASE_LONG,
-    CLI_COMMON_LONG,
+static const struct option_row output_rows[] = {
+    {"to", 0, "NAME",
+     "the reader it is for: any (default), llvm14 to llvm23; or text, the counters as "
+     "llvm-profdata prints them; or raw, as the program itself writes them",
+     OPTION_CALL_FOR(struct merge, indexed, indexed_output_to),
+     .page = "see [what each of them reads](pgokit-merge.md#options)"},
+    {"format-version", 0, "N", "of raw: one that pgokit formats lists (default: the newest)",
+     OPTION_CALL_FOR(struct merge, raw_version, take_version),
+     .page = "8 (LLVM 14 and 16), 9 (17 and 18), 10 (19 to 22) or 11 (23)"},
+    {"sparse", 0, NULL, "leave out functions that never ran", OPTION_FLAG(struct merge, sparse)},
+    {"keep-going", 0, NULL, "leave out functions whose inputs contradict each other",
+     OPTION_FLAG(struct merge, keep_going)},
+    {"function", 0, "REGEX", "only functions that match; extended syntax",
+     OPTION_TEXT(struct merge, function),
+     .page = "matched anywhere in the name; heap data is kept"},
+    {"no-function", 0, "REGEX", "none that match", OPTION_TEXT(struct merge, no_function)},
+    {"remap", 0, "FILE", "rename functions: lines 'OLD NEW'", OPTION_TEXT(struct merge, remap),
+     .page = "call targets, virtual tables and traces, too; functions that get one name are added "
+             "up. `llvm-cxxmap` makes such a list of mangled names"},
     {0},
 };
+static const struct option_table output_table = {"counters output", NULL, output_rows};
 
-static const struct option merge_options[] = {
-    OUTPUT_LONG,
-    INDEXED_FULL_LONG,
-    {"partial", no_argument, NULL, OPT_PARTIAL},
-    MERGE_INPUTS_LONG,
-    {"supplement", required_argument, NULL, OPT_SUPPLEMENT},
-    {"supplement-zeros", required_argument, NULL, OPT_ZEROS},
-    {"supplement-size", required_argument, NULL, OPT_SIZE},
-    {"supplement-cold", required_argument, NULL, OPT_COLD},
-    CLI_PRUNE_LONG,
-    CLI_COMMON_LONG,
+static const struct option_row convert_rows[] = {INDEXED_FIELDS_ROW(struct merge, indexed), {0}};
+static const struct option_table convert_table = {"convert counters", NULL, convert_rows};
+
+static const struct option_row merge_rows[] = {
+    INDEXED_FULL_ROW(struct merge, indexed),
+    {"partial", 0, NULL,
+     "keep all there is: merging partial profiles of some inputs each gives the same as merging "
+     "all inputs", OPTION_FLAG(struct merge, partial)},
+    {"supplement", 0, "FILE",
+     "make functions hot or warm that are so in a sample profile, but cold in the counters",
+     OPTION_TEXT(struct merge, samples),
+     .page = "see [Correcting counters by samples](#correcting-counters-by-samples)"},
+    {"supplement-zeros", 0, "PERCENT",
+     "counters of 0 above which a function is marked as hot or warm instead of being scaled "
+     "(default 70)", OPTION_CALL_FOR(struct merge, supplement.zero_share, take_zeros)},
+    {"supplement-size", 0, "N", "functions of fewer counters stay (default 10)",
+     OPTION_NUMBER(struct merge, supplement.min_counters, 1, 1000000000)},
+    {"supplement-cold", 0, "N", "functions with a larger counter stay (default: LLVM's rule)",
+     OPTION_NUMBER(struct merge, supplement.cold_count, 1, UINT64_MAX)},
+    {0},
+};
+static const struct option_table merge_table = {"merge counters", NULL, merge_rows};
+
+#define OUTPUT_GROUPS                                    \
+    OPTION_GROUP(cli_output_option, struct merge, output), {&output_table, 0, 0}, \
+    OPTION_GROUP(indexed_version_options, struct merge, indexed)
+
+static const struct option_group convert_groups[] = {
+    OUTPUT_GROUPS,
+    {&convert_table, 0, 0},
+    OPTION_GROUP(rebase_option_table, struct merge, rebase),
+    CLI_COMMON(struct merge),
+    {0},
+};
+static const struct option_group merge_groups[] = {
+    OUTPUT_GROUPS,
+    OPTION_GROUP(merge_files_option, struct merge, shared),
+    {&merge_table, 0, 0},
+    OPTION_GROUP(merge_inputs_options, struct merge, shared),
+    CLI_PRUNE(struct merge),
+    CLI_COMMON(struct merge),
     {0},
 };
 
@@ -139,68 +156,6 @@ static enum pgk_instr_form chosen_form(const struct merge *m)
     while (strcmp(m->indexed.other, pgk_instr_form_name(form)))
         form++;
     return form;
-}
-
-static bool supplement_option(struct merge *m, int c)
-{
-    switch (c) {
-    case OPT_SUPPLEMENT:
-        m->samples = optarg;
-        return true;
-    case OPT_ZEROS:
-        m->supplement.zero_share = (double)cli_number("--supplement-zeros", optarg, 1, 100) / 100;
-        return true;
-    case OPT_SIZE:
-        m->supplement.min_counters = cli_number("--supplement-size", optarg, 1, 1000000000);
-        return true;
-    case OPT_COLD:
-        m->supplement.cold_count = cli_number("--supplement-cold", optarg, 1, -1ul);
-        return true;
-    }
-    return false;
-}
-
-/* An option about which functions are written, or under which names. */
-static bool function_option(struct merge *m, int c)
-{
-    switch (c) {
-    case OPT_FUNCTION:
-        m->function = optarg;
-        return true;
-    case OPT_NO_FUNCTION:
-        m->no_function = optarg;
-        return true;
-    case OPT_REMAP:
-        m->remap = optarg;
-        return true;
-    case OPT_SPARSE:
-        return m->sparse = true;
-    case OPT_KEEP_GOING:
-        return m->keep_going = true;
-    }
-    return false;
-}
-
-static void take_option(struct merge *m, int c)
-{
-    switch (c) {
-    case 'o':
-        m->output = optarg;
-        break;
-    case OPT_VERSION:
-        m->raw_version =
-            (uint32_t)cli_version("--format-version", optarg, RAW_NAME, PGK_KIND_INSTR);
-        break;
-    case OPT_PARTIAL:
-        m->partial = true;
-        break;
-    default:
-        if (!merge_inputs_option(&m->shared, c, optarg) &&
-            !rebase_option(&m->rebase, c, optarg) &&
-            !indexed_output_option(&m->indexed, c, optarg) && !function_option(m, c) &&
-            !supplement_option(m, c))
-            cli_prune_option(m->verb, c, &m->prune);
-    }
 }
 
 static void check_options(const struct merge *m)
@@ -223,15 +178,14 @@ static void check_options(const struct merge *m)
 static void parse(struct merge *m, int argc, char **argv)
 {
     bool converts = m->verb == &cmd_convert;
-    const struct option *options = converts ? convert_options : merge_options;
     list_forms(m);
     m->indexed = (struct indexed_output){
         INDEXED_OUTPUT_INIT, .verb = m->verb, .kind = PGK_KIND_INSTR, .others = m->forms,
         .takes = "any, llvm14 to llvm23, text or raw",
         .full_schema = converts, /* which keeps all that the output can hold */
     };
-    for (int c; (c = cli_next_option(m->verb, argc, argv, "o:", options, &m->common)) != -1;)
-        take_option(m, c);
+    option_parse(m->verb, converts ? convert_groups : merge_groups, argc, argv, m);
+    merge_inputs_check(&m->shared);
     m->inputs = argv + optind;
     m->n_inputs = (size_t)(argc - optind);
     m->form = chosen_form(m);
@@ -616,6 +570,8 @@ static int run_convert(int argc, char **argv)
     return run_as(&cmd_convert, argc, argv);
 }
 
-const struct cli_action merge_instr = {PGK_KIND_INSTR, help, "o:", merge_options, run_merge};
-const struct cli_action convert_instr = {PGK_KIND_INSTR, convert_help, "o:", convert_options,
-                                         run_convert};
+const struct cli_action merge_instr = {
+    PGK_KIND_INSTR, help, .run = run_merge, .groups = merge_groups, .examples = examples};
+const struct cli_action convert_instr = {
+    PGK_KIND_INSTR, convert_help, .run = run_convert, .groups = convert_groups,
+    .examples = convert_examples};

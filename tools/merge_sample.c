@@ -9,47 +9,49 @@
 static const char help[] =
     "Sample profiles of any encoding become one. INPUT@N counts a file N times. Contexts, probes\n"
     "and plain profiles do not mix. Where functions differ in checksum, the build with the most\n"
-    "samples stays.\n\n" SAMPLE_OUTPUT_HELP
-    "      --partial            keep all there is, of all checksums: merging partial profiles of\n"
-    "                           some inputs each gives the same as merging all "
-    "inputs\n" MERGE_INPUTS_HELP
-    "\nExamples:\n"
+    "samples stays.\n\n";
+
+static const char examples[] =
     "  pgokit merge host1.afdo host2.afdo -o fleet.afdo\n"
     "  pgokit merge canary.afdo@10 rest.afdo --gen-partial -o lib.afdo\n"
     "  ls profiles/*.afdo | pgokit merge --files-from - --merge-cold --trim-cold -o all.afdo\n";
-
-enum { OPT_SHARD = 256 };
-static const struct option options[] = {
-    {"partial", no_argument, NULL, OPT_SHARD},
-    MERGE_INPUTS_LONG,
-    SAMPLE_OUTPUT_LONG,
-    CLI_COMMON_LONG,
-    {0},
-};
 
 struct merge {
     struct cli_common common;
     struct sample_output output;
     struct pgk_input *inputs;
     size_t n_inputs;
-    bool partial;
+    bool partial, others; /* others: options of the output were given */
     struct merge_inputs shared;
+};
+
+static const struct option_row rows[] = {
+    {"partial", 0, NULL,
+     "keep all there is, of all checksums: merging partial profiles of some inputs each gives the "
+     "same as merging all inputs", OPTION_FLAG(struct merge, partial)},
+    {0},
+};
+static const struct option_table table = {"merge samples", NULL, rows};
+static const struct option_group groups[] = {
+    OPTION_GROUP(cli_output_option, struct merge, output.path),
+    OPTION_GROUP(merge_files_option, struct merge, shared),
+    OPTION_GROUP_GIVEN(sample_file_options, struct merge, output, others),
+    OPTION_GROUP_GIVEN(sample_output_options, struct merge, output, others),
+    {&table, 0, 0},
+    OPTION_GROUP(merge_inputs_options, struct merge, shared),
+    CLI_COMMON(struct merge),
+    {0},
 };
 
 static void parse(struct merge *m, int argc, char **argv)
 {
-    bool others = false;
-    for (int c; (c = cli_next_option(&cmd_merge, argc, argv, "o:", options, &m->common)) != -1;) {
-        m->partial |= c == OPT_SHARD;
-        if (merge_inputs_option(&m->shared, c, optarg))
-            continue;
-        others |= sample_output_option(&m->output, &cmd_merge, c, optarg) && c != 'o';
-    }
+    option_parse(&cmd_merge, groups, argc, argv, m);
+    merge_inputs_check(&m->shared);
     if (optind == argc)
         cli_usage(&cmd_merge, "nothing to merge: name one input at least");
     if (!m->output.path)
         cli_usage(&cmd_merge, "no output: name it with -o");
-    if (m->partial && others)
+    if (m->partial && m->others)
         cli_usage(&cmd_merge, "--partial keeps everything; give other options when the partial "
                               "profiles are merged");
     m->n_inputs = (size_t)(argc - optind);
@@ -98,4 +100,5 @@ static int run(int argc, char **argv)
     return exit_code;
 }
 
-const struct cli_action merge_sample = {PGK_KIND_SAMPLE, help, "o:", options, run};
+const struct cli_action merge_sample = {
+    PGK_KIND_SAMPLE, help, .run = run, .groups = groups, .examples = examples};

@@ -4,7 +4,7 @@
 #include <ctype.h>
 #include <string.h>
 
-enum { LINE = 80, TEXT_AT = 24, LONGEST = 4096 };
+enum { LINE = 80, TEXT_AT = 28, LONGEST = 4096 };
 
 /* ---- the help ---- */
 
@@ -64,9 +64,11 @@ static void print_row(const struct option_row *row)
 
 void option_print_common(const struct option_group *groups)
 {
-    for (const struct option_row *row = cli_common_options.rows; row->name; row++)
-        if (!groups || option_find(groups, row->name) == row)
+    for (const struct option_row *row = cli_common_options.rows; row->name; row++) {
+        const struct option_row *own = groups ? option_find(groups, row->name) : row;
+        if (!own || own == row)
             print_row(row);
+    }
 }
 
 /* A row whose name an earlier group has is of no effect. */

@@ -197,10 +197,13 @@ static uint64_t take_number(const struct option_given *given)
 static void take(const struct option_given *given)
 {
     const struct option_row *row = given->row;
-    void *field = (char *)given->into + row->field;
+    void *field = given->into;
     switch (row->kind) {
     case OPTION_IS_FLAG:
         *(bool *)field = true;
+        break;
+    case OPTION_IS_CLEAR:
+        *(bool *)field = false;
         break;
     case OPTION_IS_TEXT:
         *(const char **)field = given->value;
@@ -218,14 +221,19 @@ static void take(const struct option_given *given)
         store(field, row->size, (uint64_t)find_choice(given));
         break;
     case OPTION_IS_CALL:
-        row->take(given);
+        if (row->take)
+            row->take(given);
         break;
     case OPTION_IS_HELP:
         cli_print_help(given->verb);
         exit(cli_finish_output(EXIT_DONE));
     }
-    if (row->given)
-        *((bool *)given->into + row->given - 1) = true;
+}
+
+static void set_true(char *into, size_t given)
+{
+    if (given)
+        *(bool *)(into + given - 1) = true;
 }
 
 static void note_file(const struct option_row *row, const char *value)
@@ -247,9 +255,9 @@ static void take_named(const struct cli_verb *verb, const struct option_group *g
             if (strcmp(row->name, name))
                 continue;
             note_file(row, optarg);
-            take(&(struct option_given){verb, row, optarg, into + g->place});
-            if (g->given)
-                *((bool *)into + g->given - 1) = true;
+            take(&(struct option_given){verb, row, optarg, into + g->place + row->field});
+            set_true(into + g->place, row->given);
+            set_true(into, g->given);
             return;
         }
 }

@@ -12,7 +12,8 @@ struct cli_verb;
 struct option_row;
 
 enum option_kind {
-    OPTION_IS_FLAG,   /* bool */
+    OPTION_IS_FLAG,   /* bool, which becomes true */
+    OPTION_IS_CLEAR,  /* bool, which becomes false */
     OPTION_IS_TEXT,   /* const char * */
     OPTION_IS_LIST,   /* struct cli_list, which grows */
     OPTION_IS_NUMBER, /* an integer of any size */
@@ -33,7 +34,7 @@ struct option_given {
     const struct cli_verb *verb;
     const struct option_row *row;
     const char *value; /* NULL: none */
-    void *into;        /* the struct of the row's table */
+    void *into;        /* the row's field; without one the struct of its table */
 };
 
 struct option_row {
@@ -45,7 +46,7 @@ struct option_row {
     size_t field, size;       /* of the table's struct */
     uint64_t lowest, highest; /* of a number */
     const struct option_choice *choices;
-    void (*take)(const struct option_given *given);
+    void (*take)(const struct option_given *given); /* NULL: it was seen before */
     size_t given;     /* offset + 1 of a bool that becomes true; 0: none */
     bool is_output;   /* the argument is a file that is written */
     const char *page; /* what the manual page adds, in Markdown */
@@ -59,6 +60,8 @@ struct option_row {
 /* What follows name, letter, argument and help in a row. */
 #define OPTION_FLAG(type, member) \
     .kind = OPTION_IS_FLAG, .field = OPTION_FIELD(type, member, bool)
+#define OPTION_CLEAR(type, member) \
+    .kind = OPTION_IS_CLEAR, .field = OPTION_FIELD(type, member, bool)
 #define OPTION_TEXT(type, member) \
     .kind = OPTION_IS_TEXT, .field = OPTION_FIELD(type, member, const char *)
 #define OPTION_LIST(type, member) \
@@ -69,6 +72,8 @@ struct option_row {
 #define OPTION_CHOICE(type, member, words) \
     .kind = OPTION_IS_CHOICE, OPTION_PLACE(type, member), .choices = (words)
 #define OPTION_CALL(function) .kind = OPTION_IS_CALL, .take = (function)
+#define OPTION_CALL_FOR(type, member, function) \
+    OPTION_CALL(function), .field = offsetof(type, member)
 #define OPTION_GIVEN(type, member) .given = OPTION_FIELD(type, member, bool) + 1
 
 /* Rows that belong together: a paragraph of the help, and a table of one manual page, which has it
@@ -87,6 +92,8 @@ struct option_group {
     size_t given; /* offset + 1 of a bool that becomes true by any of these; 0: none */
 };
 #define OPTION_GROUP(table, type, member) {&(table), offsetof(type, member), 0}
+#define OPTION_GROUP_GIVEN(table, type, member, flag) \
+    {&(table), offsetof(type, member), OPTION_FIELD(type, flag, bool) + 1}
 
 /* The row of that name; NULL if there is none. */
 const struct option_row *option_find(const struct option_group *groups, const char *name);

@@ -4,9 +4,12 @@
 
 #include "cli.h"
 
-#define GCOV_TO_HELP                                                                            \
-    "      --to gccX.Y          for another release of gcc than the one that built the program;\n" \
-    "                           a compiler takes files of exactly its own\n"
+#define GCOV_TO_ROW(type, member)                                                   \
+    {"to", 0, "gccX.Y",                                                              \
+     "for another release of gcc than the one that built the program; a compiler "   \
+     "takes files of exactly its own",                                               \
+     OPTION_TEXT(type, member),                                                      \
+     .page = "the release as `gcc -dumpfullversion` prints it: `gcc16.2`"}
 
 /* Makes the profile one of the release, if `to` is not NULL, and warns of what is left out then;
  * `*exit_code` becomes EXIT_INCOMPLETE if that is the case. */

@@ -29,29 +29,33 @@ static void choose_target(struct indexed_output *o, const char *name)
     o->target = *to;
 }
 
-bool indexed_output_option(struct indexed_output *o, int c, const char *value)
+void indexed_output_to(const struct option_given *given)
 {
-    switch (c) {
-    case OPT_INDEXED_TO:
-        choose_target(o, value);
-        o->has_target = true;
-        return true;
-    case OPT_INDEX:
-        o->index = cli_version("--index-version", value, CLI_INDEXED, o->kind);
-        o->has_versions = true;
-        return true;
-    case OPT_MEMPROF:
-        o->memprof = cli_memprof_version(value);
-        o->has_versions = true;
-        return true;
-    case OPT_FULL:
-    case OPT_FIELDS:
-        o->full_schema = c == OPT_FULL;
-        o->has_fields = true;
-        return true;
-    }
-    return false;
+    struct indexed_output *o = given->into;
+    choose_target(o, given->value);
+    o->has_target = true;
 }
+
+static void take_index(const struct option_given *given)
+{
+    struct indexed_output *o = given->into;
+    o->index = cli_version("--index-version", given->value, CLI_INDEXED, o->kind);
+}
+
+static void take_memprof(const struct option_given *given)
+{
+    *(long *)given->into = cli_memprof_version(given->value);
+}
+
+static const struct option_row version_rows[] = {
+    {"index-version", 0, "N", "one that pgokit formats lists, instead of what --to means",
+     OPTION_CALL(take_index), OPTION_GIVEN(struct indexed_output, has_versions)},
+    {"memprof-version", 0, "N", "version of the heap data, instead of what --to means",
+     OPTION_CALL_FOR(struct indexed_output, memprof, take_memprof),
+     OPTION_GIVEN(struct indexed_output, has_versions)},
+    {0},
+};
+const struct option_table indexed_version_options = {"indexed versions", NULL, version_rows};
 
 bool indexed_output_is_for_any(const struct indexed_output *o)
 {

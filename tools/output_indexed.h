@@ -21,20 +21,18 @@ struct indexed_output {
 enum { INDEXED_NOT_GIVEN = -1 };
 #define INDEXED_OUTPUT_INIT .index = INDEXED_NOT_GIVEN, .memprof = INDEXED_NOT_GIVEN
 
-enum { OPT_INDEXED_TO = 768, OPT_INDEX, OPT_MEMPROF, OPT_FULL, OPT_FIELDS };
-#define INDEXED_OUTPUT_LONG                                    \
-    {"to", required_argument, NULL, OPT_INDEXED_TO},           \
-    {"index-version", required_argument, NULL, OPT_INDEX},     \
-    {"memprof-version", required_argument, NULL, OPT_MEMPROF}
-/* Each takes one of them: merge keeps the compiler's fields, convert all. */
-#define INDEXED_FULL_LONG {"full-schema", no_argument, NULL, OPT_FULL}
-#define INDEXED_FIELDS_LONG {"compiler-fields", no_argument, NULL, OPT_FIELDS}
-#define INDEXED_VERSIONS_HELP                                                                  \
-    "      --index-version N    one that pgokit formats lists, instead of what --to means\n"   \
-    "      --memprof-version N  version of the heap data, instead of what --to means\n"
+/* Versions, for a struct indexed_output. */
+extern const struct option_table indexed_version_options;
+/* Takes --to, whose field is the struct. Each kind has its own row. */
+void indexed_output_to(const struct option_given *given);
+/* Each verb takes one of them: merge keeps the compiler's fields, convert all. */
+#define INDEXED_FULL_ROW(type, member)                                                         \
+    {"full-schema", 0, NULL, "keep all fields of heap data, not only those the compiler uses", \
+     OPTION_FLAG(type, member.full_schema), OPTION_GIVEN(type, member.has_fields)}
+#define INDEXED_FIELDS_ROW(type, member)                                                      \
+    {"compiler-fields", 0, NULL, "of heap data, only the fields that the compiler uses",      \
+     OPTION_CLEAR(type, member.full_schema), OPTION_GIVEN(type, member.has_fields)}
 
-/* Takes an option; false if it is none of these. Exits with a sentence if its value does not do. */
-bool indexed_output_option(struct indexed_output *o, int c, const char *value);
 /* The output has to be one that as many compilers as possible read. */
 bool indexed_output_is_for_any(const struct indexed_output *o);
 /* Exits with a sentence if a partial profile is wanted, which keeps everything, and any of these

@@ -7,136 +7,96 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void parse_target(const struct cli_verb *verb, const char *text,
-                         struct pgk_sample_write_opts *write)
+void sample_output_to(const struct option_given *given)
 {
+    struct sample_output *o = given->into;
     struct pgk_err err = {0};
-    if (pgk_sample_write_for(write, text, &err))
-        cli_usage(verb, "--to accepts %s for sample profiles, not '%s'", err.expected, text);
+    if (pgk_sample_write_for(&o->write, given->value, &err))
+        cli_usage(given->verb, "--to accepts %s for sample profiles, not '%s'", err.expected,
+                  given->value);
 }
 
-static enum pgk_sample_layout parse_layout(const struct cli_verb *verb, const char *text)
+static void take_version(const struct option_given *given)
 {
-    if (strcmp(text, "flat") && strcmp(text, "nested"))
-        cli_usage(verb, "--layout takes flat or nested, not '%s'", text);
-    return *text == 'f' ? PGK_SAMPLE_FLAT : PGK_SAMPLE_NESTED;
+    *(uint32_t *)given->into = (uint32_t)cli_version(
+        "--format-version", given->value, "extensible sample profile", PGK_KIND_SAMPLE);
 }
 
-static enum pgk_sample_suffixes parse_suffixes(const struct cli_verb *verb, const char *text)
+static const struct option_row file_rows[] = {
+    {"to", 0, "NAME",
+     "extbinary (default), text, binary, or for -fauto-profile of gcc gcc11 (for 5 to 11) to gcc16 "
+     "(gcc: gcc15)", OPTION_CALL(sample_output_to),
+     .page = "each release of gcc gets what [that compiler needs]"
+             "(../formats/sample-gcc.md#what-compilers-make-of-it)"},
+    {"format-version", 0, "N", "of extbinary: 103 (default), or 104 for LLVM 23 and later",
+     OPTION_CALL_FOR(struct sample_output, write.version, take_version)},
+    {"vtables", 0, NULL, "write types of objects, which LLVM before 22 misreads",
+     OPTION_FLAG(struct sample_output, write.vtables)},
+    {"no-vtables", 0, NULL, "leave types of objects out without a warning",
+     OPTION_FLAG(struct sample_output, drop_vtables)},
+    {"md5", 0, NULL, "names as GUIDs", OPTION_FLAG(struct sample_output, write.md5),
+     .page = "done anyway for names that are known by GUID only"},
+    {"compress", 0, NULL, "sections with zlib", OPTION_FLAG(struct sample_output, write.compress)},
+    {0},
+};
+const struct option_table sample_file_options = {"sample file", NULL, file_rows};
+
+static const struct option_choice layouts[] = {
+    {"flat", PGK_SAMPLE_FLAT}, {"nested", PGK_SAMPLE_NESTED}, {0}};
+static const struct option_choice passes[] = {
+    {"base", PGK_SAMPLE_FLOW_BASE},   {"pass1", PGK_SAMPLE_FLOW_PASS1},
+    {"pass2", PGK_SAMPLE_FLOW_PASS2}, {"pass3", PGK_SAMPLE_FLOW_PASS3}, {0}};
+
+/* The value may be left out. */
+static void take_suffixes(const struct option_given *given)
 {
+    const char *text = given->value;
     if (text && strcmp(text, "selected") && strcmp(text, "all"))
-        cli_usage(verb, "--canonical takes selected or all, not '%s'", text);
-    return text && *text == 'a' ? PGK_SAMPLE_SUFFIXES_ALL : PGK_SAMPLE_SUFFIXES_SELECTED;
+        cli_usage(given->verb, "--canonical takes selected or all, not '%s'", text);
+    *(enum pgk_sample_suffixes *)given->into =
+        text && *text == 'a' ? PGK_SAMPLE_SUFFIXES_ALL : PGK_SAMPLE_SUFFIXES_SELECTED;
 }
 
-static int parse_pass(const struct cli_verb *verb, const char *text)
-{
-    static const char *const names[] = {
-        [PGK_SAMPLE_FLOW_BASE] = "base", [PGK_SAMPLE_FLOW_PASS1] = "pass1",
-        [PGK_SAMPLE_FLOW_PASS2] = "pass2", [PGK_SAMPLE_FLOW_PASS3] = "pass3"};
-    for (int pass = 0; pass < 4; pass++)
-        if (!strcmp(text, names[pass]))
-            return pass;
-    cli_usage(verb, "--fs-pass takes base, pass1, pass2 or pass3, not '%s'", text);
-}
-
-static bool trim_option(struct sample_output *o, int c, const char *value)
-{
-    switch (c) {
-    case OPT_TRIM_COLD:
-        o->trim.trim = true;
-        return true;
-    case OPT_MERGE_COLD:
-        o->trim.merge = true;
-        return true;
-    case OPT_COLD_DEPTH:
-        o->trim.depth = (unsigned)cli_number("--cold-depth", value, 1, 1000);
-        return true;
-    case OPT_COLD_BELOW:
-        o->trim.cold_below = cli_number("--cold-below", value, 1, -1ul);
-        return true;
-    }
-    return false;
-}
-
-bool sample_file_option(struct sample_output *o, const struct cli_verb *verb, int c,
-                        const char *value)
-{
-    switch (c) {
-    case 'o':
-        o->path = value;
-        return true;
-    case OPT_SAMPLE_TO:
-        parse_target(verb, value, &o->write);
-        return true;
-    case OPT_SAMPLE_VERSION:
-        o->write.version = (uint32_t)cli_version("--format-version", value,
-                                                 "extensible sample profile", PGK_KIND_SAMPLE);
-        return true;
-    case OPT_MD5:
-        o->write.md5 = true;
-        return true;
-    case OPT_COMPRESS:
-        o->write.compress = true;
-        return true;
-    case OPT_VTABLES:
-        o->write.vtables = true;
-        return true;
-    case OPT_NO_VTABLES:
-        o->drop_vtables = true;
-        return true;
-    case OPT_SPLIT:
-        o->write.split_layout = true;
-        return true;
-    case OPT_PARTIAL:
-        o->write.partial = true;
-        return true;
-    case OPT_DROP_SYMBOLS:
-        o->write.drop_symbols = true;
-        return true;
-    case OPT_SIZE_LIMIT:
-        o->write.size_limit = cli_number("--size-limit", value, 1, -1ul);
-        return true;
-    }
-    return false;
-}
-
-bool sample_output_option(struct sample_output *o, const struct cli_verb *verb, int c,
-                          const char *value)
-{
-    switch (c) {
-    case OPT_SYMBOLS:
-        o->symbols = value;
-        return true;
-    case OPT_FUNCTION:
-        o->function = value;
-        return true;
-    case OPT_NO_FUNCTION:
-        o->no_function = value;
-        return true;
-    case OPT_REMAP:
-        o->remap = value;
-        return true;
-    case OPT_NAMES:
-        o->names = value;
-        return true;
-    case OPT_LAYOUT:
-        o->layout = parse_layout(verb, value);
-        o->relayout = true;
-        return true;
-    case OPT_FS:
-        o->flow = true;
-        return true;
-    case OPT_FS_PASS:
-        o->flow_pass = parse_pass(verb, value);
-        return true;
-    case OPT_CANONICAL:
-        o->suffixes = parse_suffixes(verb, value);
-        o->canonical = true;
-        return true;
-    }
-    return trim_option(o, c, value) || sample_file_option(o, verb, c, value);
-}
+static const struct option_row output_rows[] = {
+    {"split-layout", 0, NULL, "functions without inlinees apart, for ThinLTO",
+     OPTION_FLAG(struct sample_output, write.split_layout)},
+    {"gen-partial", 0, NULL, "mark as the profile of shared code",
+     OPTION_FLAG(struct sample_output, write.partial)},
+    {"symbols", 0, "FILE", "add the program's symbols, one per line",
+     OPTION_TEXT(struct sample_output, symbols)},
+    {"drop-symbols", 0, NULL, "write no symbols",
+     OPTION_FLAG(struct sample_output, write.drop_symbols)},
+    {"size-limit", 0, "BYTES", "leave out the coldest functions to fit",
+     OPTION_NUMBER(struct sample_output, write.size_limit, 1, UINT64_MAX)},
+    {"function", 0, "REGEX", "only functions or contexts that match; extended syntax",
+     OPTION_TEXT(struct sample_output, function)},
+    {"no-function", 0, "REGEX", "none that match", OPTION_TEXT(struct sample_output, no_function)},
+    {"remap", 0, "FILE", "rename functions: lines 'OLD NEW'",
+     OPTION_TEXT(struct sample_output, remap), .page = "functions that get one name are added up"},
+    {"names", 0, "FILE", "names to find GUIDs among, one per line; -b does so, too",
+     OPTION_TEXT(struct sample_output, names)},
+    {"layout", 0, "NAME", "flat: no inlinees, no contexts; nested: contexts as inlinees",
+     OPTION_CHOICE(struct sample_output, layout, layouts),
+     OPTION_GIVEN(struct sample_output, relayout),
+     .page = "a flat profile has no attributes of contexts, which a note reports"},
+    {"canonical", 0, "[POLICY]", "drop suffixes of names: selected (default) or all",
+     OPTION_CALL_FOR(struct sample_output, suffixes, take_suffixes),
+     OPTION_GIVEN(struct sample_output, canonical),
+     .page = "`selected` drops `.llvm.N` and `.part.N`"},
+    {"merge-cold", 0, NULL, "cold contexts become those of their last frames",
+     OPTION_FLAG(struct sample_output, trim.merge)},
+    {"trim-cold", 0, NULL, "leave cold contexts out", OPTION_FLAG(struct sample_output, trim.trim)},
+    {"cold-depth", 0, "N", "frames that --merge-cold keeps (default 1)",
+     OPTION_NUMBER(struct sample_output, trim.depth, 1, 1000)},
+    {"cold-below", 0, "N", "samples under which a context is cold (default: LLVM's rule)",
+     OPTION_NUMBER(struct sample_output, trim.cold_below, 1, UINT64_MAX)},
+    {"fs", 0, NULL, "discriminators are flow-sensitive, which texts do not record",
+     OPTION_FLAG(struct sample_output, flow)},
+    {"fs-pass", 0, "NAME", "what a pass sees of them: base, pass1, pass2 or pass3",
+     OPTION_CHOICE(struct sample_output, flow_pass, passes)},
+    {0},
+};
+const struct option_table sample_output_options = {"sample output", NULL, output_rows};
 
 /* Attributes speak of contexts and inlinees, of which a flat profile has none. */
 static int relayout(struct sample_output *o, struct pgk_sample **profile, bool quiet,

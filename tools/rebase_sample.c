@@ -5,16 +5,18 @@
 #include <stdio.h>
 #include <string.h>
 
-bool rebase_option(struct rebase_options *r, int option, const char *value)
-{
-    if (option == OPT_REBASE_TO)
-        cli_list_add(&r->builds, value);
-    else if (option == OPT_EXPLAIN)
-        r->explain = true;
-    else
-        return false;
-    return true;
-}
+static const struct option_row rows[] = {
+    {"rebase-to", 0, "FILE",
+     "the profile in terms of this build: lines where its source has them now, counters of an "
+     "instrumented build; -b, the build that was profiled, makes it surer; may be repeated",
+     OPTION_LIST(struct rebase_options, builds),
+     .page = "see [Profiles of an older source](pgokit-convert.md#profiles-of-an-older-source)"},
+    {"explain", 0, NULL, "every decision of --rebase-to on standard output",
+     OPTION_FLAG(struct rebase_options, explain),
+     .page = "as [pgokit match](pgokit-match.md) prints them"},
+    {0},
+};
+const struct option_table rebase_option_table = {"rebase", NULL, rows};
 
 void rebase_check_options(const struct rebase_options *r, const char *output)
 {
