@@ -205,6 +205,9 @@ static void take(const struct option_given *given)
     case OPTION_IS_CLEAR:
         *(bool *)field = false;
         break;
+    case OPTION_IS_VALUE:
+        store(field, row->size, row->lowest);
+        break;
     case OPTION_IS_TEXT:
         *(const char **)field = given->value;
         break;

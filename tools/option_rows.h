@@ -14,6 +14,7 @@ struct option_row;
 enum option_kind {
     OPTION_IS_FLAG,   /* bool, which becomes true */
     OPTION_IS_CLEAR,  /* bool, which becomes false */
+    OPTION_IS_VALUE,  /* an enum, which becomes `lowest` */
     OPTION_IS_TEXT,   /* const char * */
     OPTION_IS_LIST,   /* struct cli_list, which grows */
     OPTION_IS_NUMBER, /* an integer of any size */
@@ -62,6 +63,8 @@ struct option_row {
     .kind = OPTION_IS_FLAG, .field = OPTION_FIELD(type, member, bool)
 #define OPTION_CLEAR(type, member) \
     .kind = OPTION_IS_CLEAR, .field = OPTION_FIELD(type, member, bool)
+#define OPTION_VALUE(type, member, value) \
+    .kind = OPTION_IS_VALUE, OPTION_PLACE(type, member), .lowest = (value)
 #define OPTION_TEXT(type, member) \
     .kind = OPTION_IS_TEXT, .field = OPTION_FIELD(type, member, const char *)
 #define OPTION_LIST(type, member) \

@@ -6,21 +6,11 @@
 
 static const char help[] =
     "The pseudo probes of a program: how many of what type, how deep functions are inlined, and\n"
-    "what the sections take.\n\n"
-    "      --probes         then every function with its tree of probes\n"
-    "      --json           all of it as JSON (docs/formats/probes-json.md)\n"
-    "\nExamples:\n"
+    "what the sections take.\n\n";
+
+static const char examples[] =
     "  pgokit show ./app\n"
     "  pgokit show ./app --probes | less\n";
-
-enum { OPT_PROBES = 512, OPT_JSON };
-
-static const struct option options[] = {
-    {"probes", no_argument, NULL, OPT_PROBES},
-    {"json", no_argument, NULL, OPT_JSON},
-    CLI_COMMON_LONG,
-    {0},
-};
 
 struct show {
     struct cli_common common;
@@ -28,15 +18,20 @@ struct show {
     bool json;
 };
 
+static const struct option_row rows[] = {
+    {"probes", 0, NULL, "then every function with its tree of probes",
+     OPTION_FLAG(struct show, report.list)},
+    {"json", 0, NULL, "all of it as JSON", OPTION_FLAG(struct show, json),
+     .page = "see [probes-json](../formats/probes-json.md)"},
+    {0},
+};
+static const struct option_table table = {"show binary", NULL, rows};
+static const struct option_group groups[] = {{&table, 0, 0}, CLI_COMMON(struct show), {0}};
+
 static void parse(struct show *s, int argc, char **argv)
 {
     s->report = (struct pgk_probes_print_opts){.struct_size = sizeof s->report};
-    for (int c; (c = cli_next_option(&cmd_show, argc, argv, "", options, &s->common)) != -1;) {
-        if (c == OPT_PROBES)
-            s->report.list = true;
-        else if (c == OPT_JSON)
-            s->json = true;
-    }
+    option_parse(&cmd_show, groups, argc, argv, s);
     if (optind + 1 != argc)
         cli_usage(&cmd_show, "show takes one file");
     s->report.title = argv[optind];
@@ -76,4 +71,5 @@ static int run(int argc, char **argv)
     return exit_code;
 }
 
-const struct cli_action show_binary = {PGK_KIND_BINARY, help, "", options, run};
+const struct cli_action show_binary = {
+    PGK_KIND_BINARY, help, .run = run, .groups = groups, .examples = examples};

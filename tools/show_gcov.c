@@ -8,20 +8,25 @@
 
 static const char help[] =
     "Functions of a .gcda file with their counters, the most run first. Names are those of the\n"
-    ".gcno file beside it, which gcc wrote; shown alone this lists the functions.\n\n"
-    "      --top N          functions shown (default 10; 0: all)\n"
-    "      --raw            every counter, in the order of the file\n"
-    "\nExample:\n"
+    ".gcno file beside it, which gcc wrote; shown alone this lists the functions.\n\n";
+
+static const char examples[] =
     "  pgokit show build/app.gcda\n";
 
-enum { OPT_TOP = 256, OPT_RAW };
+struct show {
+    struct cli_common common;
+    size_t top;
+    bool raw;
+};
 
-static const struct option options[] = {
-    {"top", required_argument, NULL, OPT_TOP},
-    {"raw", no_argument, NULL, OPT_RAW},
-    CLI_COMMON_LONG,
+static const struct option_row rows[] = {
+    {"top", 0, "N", "functions shown (default 10; 0: all)",
+     OPTION_NUMBER(struct show, top, 0, 1000000000)},
+    {"raw", 0, NULL, "every counter, in the order of the file", OPTION_FLAG(struct show, raw)},
     {0},
 };
+static const struct option_table table = {"show gcc", NULL, rows};
+static const struct option_group groups[] = {{&table, 0, 0}, CLI_COMMON(struct show), {0}};
 
 struct ranked {
     int64_t largest;
@@ -155,17 +160,11 @@ static int print(const struct pgk_gcov *gcov, const char *path, size_t top, bool
 
 static int run(int argc, char **argv)
 {
-    struct cli_common common = {0};
+    struct show s = {.top = 10};
     struct pgk_gcov *gcov = NULL;
     struct pgk_file *file;
     struct pgk_err err = {.offset = PGK_NO_OFFSET};
-    size_t top = 10;
-    bool raw = false;
-    for (int c; (c = cli_next_option(&cmd_show, argc, argv, "", options, &common)) != -1;) {
-        if (c == OPT_TOP)
-            top = cli_number("--top", optarg, 0, 1000000000);
-        raw |= c == OPT_RAW;
-    }
+    option_parse(&cmd_show, groups, argc, argv, &s);
     if (optind + 1 != argc)
         cli_usage(&cmd_show, "show takes one file");
     int status = pgk_gcov_new(&gcov, &err);
@@ -174,12 +173,13 @@ static int run(int argc, char **argv)
     if (!status)
         status = pgk_gcov_read_file(gcov, file, 1, &err);
     if (!status) {
-        read_names(gcov, argv[optind], common.quiet);
-        status = err.status = print(gcov, argv[optind], top, raw);
+        read_names(gcov, argv[optind], s.common.quiet);
+        status = err.status = print(gcov, argv[optind], s.top, s.raw);
     }
     pgk_gcov_close(&gcov);
-    cli_common_free(&common);
+    cli_common_free(&s.common);
     return status ? cli_fail(&err) : cli_finish_output(EXIT_DONE);
 }
 
-const struct cli_action show_gcov = {PGK_KIND_GCOV, help, "", options, run};
+const struct cli_action show_gcov = {
+    PGK_KIND_GCOV, help, .run = run, .groups = groups, .examples = examples};

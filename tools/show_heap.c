@@ -8,42 +8,13 @@
 
 static const char help[] =
     "Totals, then the heaviest allocation contexts with their call stacks. With the profiled\n"
-    "binaries, addresses and function numbers become names and source lines.\n\n"
-    "      --sort KEY       bytes (default), count, accesses, lifetime, density, peak, leaked,\n"
-    "                       temporary, unreachable\n"
-    "      --top N          contexts shown (default 10; 0: all)\n"
-    "      --depth N        frames shown of a stack (default 12; 0: all)\n"
-    "      --json           all of it as JSON (docs/formats/heap-json.md)\n"
-    "      --raw            every field of every context\n"
-    "      --tree           calling functions with what is allocated below each; --depth\n"
-    "                       counts levels (default: all)\n"
-    "      --least PERCENT  with --tree: share below which a branch is summed up (default 1)\n"
-    "      --library        with --tree: frames of libraries, too\n"
-    "      --types          what the objects of each type cost\n"
-    "      --timeline       draw the bytes that were alive over time\n"
-    "\nExamples:\n"
+    "binaries, addresses and function numbers become names and source lines.\n\n";
+
+static const char examples[] =
     "  pgokit show memprof.profraw.4711 -b ./app\n"
     "  pgokit show app.profdata -b ./app --sort lifetime --top 20\n"
     "  pgokit show memprof.profraw.4711 --timeline\n"
     "  pgokit show app.profdata --json | jq .totals\n";
-
-enum { OPT_SORT = 256, OPT_TOP, OPT_DEPTH, OPT_JSON, OPT_RAW, OPT_TREE, OPT_LEAST, OPT_LIBRARY,
-       OPT_TIMELINE, OPT_TYPES };
-
-static const struct option options[] = {
-    {"sort", required_argument, NULL, OPT_SORT},
-    {"top", required_argument, NULL, OPT_TOP},
-    {"depth", required_argument, NULL, OPT_DEPTH},
-    {"json", no_argument, NULL, OPT_JSON},
-    {"raw", no_argument, NULL, OPT_RAW},
-    {"tree", no_argument, NULL, OPT_TREE},
-    {"least", required_argument, NULL, OPT_LEAST},
-    {"library", no_argument, NULL, OPT_LIBRARY},
-    {"timeline", no_argument, NULL, OPT_TIMELINE},
-    {"types", no_argument, NULL, OPT_TYPES},
-    CLI_COMMON_LONG,
-    {0},
-};
 
 enum view { VIEW_TABLE, VIEW_JSON, VIEW_FIELDS, VIEW_TREE, VIEW_TIMELINE, VIEW_TYPES };
 
@@ -54,16 +25,46 @@ struct show {
     struct pgk_heap_timeline_opts timeline;
     enum view view;
     const char *path;
+    bool top_given, depth_given;
 };
 
-static enum pgk_heap_sort parse_sort(const char *text)
-{
-    for (enum pgk_heap_sort s = 0; s < PGK_HEAP_SORTS; s++)
-        if (!strcmp(text, pgk_heap_sort_name(s)))
-            return s;
-    cli_usage(&cmd_show, "--sort takes bytes, count, accesses, lifetime, density, peak, leaked, "
-              "temporary or unreachable, not '%s'", text);
-}
+static const struct option_choice sorts[] = {
+    {"bytes", PGK_HEAP_SORT_BYTES},         {"count", PGK_HEAP_SORT_COUNT},
+    {"accesses", PGK_HEAP_SORT_ACCESSES},   {"lifetime", PGK_HEAP_SORT_LIFETIME},
+    {"density", PGK_HEAP_SORT_DENSITY},     {"peak", PGK_HEAP_SORT_PEAK},
+    {"leaked", PGK_HEAP_SORT_LEAKED},       {"temporary", PGK_HEAP_SORT_TEMPORARY},
+    {"unreachable", PGK_HEAP_SORT_UNREACHABLE}, {0}};
+
+static const struct option_row rows[] = {
+    {"sort", 0, "KEY",
+     "bytes (default), count, accesses, lifetime, density, peak, leaked, temporary, unreachable",
+     OPTION_CHOICE(struct show, report.sort, sorts), .page = "in descending order"},
+    {"top", 0, "N", "contexts shown (default 10; 0: all)",
+     OPTION_NUMBER(struct show, report.top, 0, 1000000000), OPTION_GIVEN(struct show, top_given)},
+    {"depth", 0, "N", "frames shown of a stack (default 12; 0: all)",
+     OPTION_NUMBER(struct show, report.depth, 0, 1000000000),
+     OPTION_GIVEN(struct show, depth_given)},
+    {"json", 0, NULL, "all of it as JSON", OPTION_VALUE(struct show, view, VIEW_JSON),
+     .page = "see [heap-json](../formats/heap-json.md)"},
+    {"raw", 0, NULL, "every field of every context", OPTION_VALUE(struct show, view, VIEW_FIELDS),
+     .page = "and of every function record"},
+    {"tree", 0, NULL,
+     "calling functions with what is allocated below each; --depth counts levels (default: all)",
+     OPTION_VALUE(struct show, view, VIEW_TREE)},
+    {"least", 0, "PERCENT", "with --tree: share below which a branch is summed up (default 1)",
+     OPTION_NUMBER(struct show, tree.least, 0, 100)},
+    {"library", 0, NULL, "with --tree: frames of libraries, too",
+     OPTION_FLAG(struct show, tree.library),
+     .page = "those of the language's library and of allocators"},
+    {"types", 0, NULL, "what the objects of each type cost",
+     OPTION_VALUE(struct show, view, VIEW_TYPES),
+     .page = "see [below](#types); `--sort` and `--top` order and limit them"},
+    {"timeline", 0, NULL, "draw the bytes that were alive over time",
+     OPTION_VALUE(struct show, view, VIEW_TIMELINE), .page = "see [below](#the-heap-over-time)"},
+    {0},
+};
+static const struct option_table table = {"show heap", NULL, rows};
+static const struct option_group groups[] = {{&table, 0, 0}, CLI_COMMON(struct show), {0}};
 
 /* 0 into a file or a pipe. */
 static unsigned terminal_width(void)
@@ -74,49 +75,18 @@ static unsigned terminal_width(void)
 
 static void parse(struct show *s, int argc, char **argv)
 {
-    enum { NOT_GIVEN = -1 };
-    long top = NOT_GIVEN;
     s->report = (struct pgk_heap_print_opts){.struct_size = sizeof s->report, .depth = 12};
-    s->tree = (struct pgk_heap_tree_opts){.struct_size = sizeof s->tree, .least = 0.01};
-    for (int c; (c = cli_next_option(&cmd_show, argc, argv, "", options, &s->common)) != -1;) {
-        switch (c) {
-        case OPT_SORT:
-            s->report.sort = parse_sort(optarg);
-            break;
-        case OPT_TOP:
-            top = (long)cli_number("--top", optarg, 0, 1000000000);
-            break;
-        case OPT_DEPTH:
-            s->report.depth = s->tree.depth = cli_number("--depth", optarg, 0, 1000000000);
-            break;
-        case OPT_TREE:
-            s->view = VIEW_TREE;
-            break;
-        case OPT_LEAST:
-            s->tree.least = (double)cli_number("--least", optarg, 0, 100) / 100;
-            break;
-        case OPT_LIBRARY:
-            s->tree.library = true;
-            break;
-        case OPT_TIMELINE:
-            s->view = VIEW_TIMELINE;
-            break;
-        case OPT_TYPES:
-            s->view = VIEW_TYPES;
-            break;
-        case OPT_JSON:
-            s->view = VIEW_JSON;
-            break;
-        case OPT_RAW:
-            s->view = VIEW_FIELDS;
-            break;
-        }
-    }
+    s->tree = (struct pgk_heap_tree_opts){.struct_size = sizeof s->tree, .least = 1};
+    option_parse(&cmd_show, groups, argc, argv, s);
+    s->tree.least /= 100;
+    if (s->depth_given)
+        s->tree.depth = s->report.depth;
+    if (!s->top_given)
+        s->report.top = s->view == VIEW_TABLE ? 10 : 0;
     if (optind + 1 != argc)
         cli_usage(&cmd_show, "show takes one file");
     s->path = argv[optind];
     s->report.title = s->path;
-    s->report.top = top == NOT_GIVEN ? (s->view == VIEW_TABLE ? 10 : 0) : (size_t)top;
     s->report.colour = s->tree.colour = cli_colour();
     s->report.width = terminal_width();
     s->timeline = (struct pgk_heap_timeline_opts){.struct_size = sizeof s->timeline,
@@ -178,4 +148,5 @@ static int run(int argc, char **argv)
     return exit_code;
 }
 
-const struct cli_action show_heap = {PGK_KIND_HEAP, help, "", options, run};
+const struct cli_action show_heap = {
+    PGK_KIND_HEAP, help, .run = run, .groups = groups, .examples = examples};

@@ -7,42 +7,13 @@
 
 static const char help[] =
     "Totals, then the functions that ran most. Of a file that also holds heap data the heaviest\n"
-    "contexts follow.\n\n"
-    "      --sort KEY       total (default), entry, max, name\n"
-    "      --top N          functions shown (default 10; 0: all)\n"
-    "      --function NAME  counters and values of one function, by its linkage name; or, if\n"
-    "                       there is none, of all that match it; extended syntax\n"
-    "      --value-cutoff N  only functions with a counter of N or more\n"
-    "      --list-below-cutoff  instead only functions without such a counter, all of them\n"
-    "      --contextual     only functions counted in their calling contexts (CSIR)\n"
-    "      --detailed-summary  the summary in the words of llvm-profdata, alone or below the\n"
-    "                       functions that another option chooses\n"
-    "      --cutoffs LIST   its shares, in millionths of all counts, with commas between\n"
-    "      --json           all of it as JSON (docs/formats/instr-json.md)\n"
-    "      --raw            every counter and value, as text profile\n"
-    "\nExamples:\n"
+    "contexts follow.\n\n";
+
+static const char examples[] =
     "  pgokit show default_123_0.profraw\n"
     "  pgokit show app.profdata --function main\n"
     "  pgokit show app.profdata --function '^_ZN3net'\n"
     "  pgokit show app.profdata --value-cutoff 1000 --list-below-cutoff\n";
-
-enum { OPT_SORT = 256, OPT_TOP, OPT_JSON, OPT_RAW, OPT_FUNCTION, OPT_CUTOFF, OPT_BELOW,
-       OPT_CONTEXTUAL, OPT_SUMMARY, OPT_CUTOFFS };
-
-static const struct option options[] = {
-    {"sort", required_argument, NULL, OPT_SORT},
-    {"top", required_argument, NULL, OPT_TOP},
-    {"json", no_argument, NULL, OPT_JSON},
-    {"raw", no_argument, NULL, OPT_RAW},
-    {"function", required_argument, NULL, OPT_FUNCTION},
-    {"value-cutoff", required_argument, NULL, OPT_CUTOFF},
-    {"list-below-cutoff", no_argument, NULL, OPT_BELOW},
-    {"contextual", no_argument, NULL, OPT_CONTEXTUAL},
-    {"detailed-summary", no_argument, NULL, OPT_SUMMARY},
-    {"cutoffs", required_argument, NULL, OPT_CUTOFFS},
-    CLI_COMMON_LONG,
-    {0},
-};
 
 enum view { VIEW_TABLE, VIEW_JSON, VIEW_TEXT };
 
@@ -55,18 +26,17 @@ struct show {
     bool top_given, below, summary, only_summary;
 };
 
-static enum pgk_instr_sort parse_sort(const char *text)
-{
-    for (enum pgk_instr_sort s = 0; s < PGK_INSTR_SORTS; s++)
-        if (!strcmp(text, pgk_instr_sort_name(s)))
-            return s;
-    cli_usage(&cmd_show, "--sort takes total, entry, max or name with counters, not '%s'", text);
-}
+static const struct option_choice sorts[] = {{"total", PGK_INSTR_SORT_TOTAL},
+                                             {"entry", PGK_INSTR_SORT_ENTRY},
+                                             {"max", PGK_INSTR_SORT_MAX},
+                                             {"name", PGK_INSTR_SORT_NAME}, {0}};
 
 /* "800000,999999" */
-static void take_cutoffs(struct show *s, char *list)
+static void take_cutoffs(const struct option_given *given)
 {
     enum { WHOLE = 1000000 };
+    struct show *s = given->into;
+    char *list = optarg;
     size_t n = 0;
     s->cutoffs = realloc(s->cutoffs, (strlen(list) + 1) * sizeof *s->cutoffs);
     if (!s->cutoffs)
@@ -77,42 +47,37 @@ static void take_cutoffs(struct show *s, char *list)
     s->report.n_cutoffs = n;
 }
 
-static void take(struct show *s, int option)
-{
-    switch (option) {
-    case OPT_SORT:
-        s->report.sort = parse_sort(optarg);
-        break;
-    case OPT_TOP:
-        s->report.top = cli_number("--top", optarg, 0, 1000000000);
-        s->top_given = true;
-        break;
-    case OPT_JSON:
-        s->view = VIEW_JSON;
-        break;
-    case OPT_RAW:
-        s->view = VIEW_TEXT;
-        break;
-    case OPT_FUNCTION:
-        s->report.function = optarg;
-        break;
-    case OPT_CUTOFF:
-        s->report.value_cutoff = cli_number("--value-cutoff", optarg, 1, -1ul);
-        break;
-    case OPT_BELOW:
-        s->below = true;
-        break;
-    case OPT_CONTEXTUAL:
-        s->report.contextual = true;
-        break;
-    case OPT_SUMMARY:
-        s->summary = true;
-        break;
-    case OPT_CUTOFFS:
-        take_cutoffs(s, optarg);
-        break;
-    }
-}
+static const struct option_row rows[] = {
+    {"sort", 0, "KEY", "total (default), entry, max, name",
+     OPTION_CHOICE(struct show, report.sort, sorts)},
+    {"top", 0, "N", "functions shown (default 10; 0: all)",
+     OPTION_NUMBER(struct show, report.top, 0, 1000000000), OPTION_GIVEN(struct show, top_given)},
+    {"function", 0, "NAME",
+     "counters and values of one function, by its linkage name; or, if there is none, of all that "
+     "match it; extended syntax", OPTION_TEXT(struct show, report.function),
+     .page = "a regular expression of POSIX may match anywhere in the name"},
+    {"value-cutoff", 0, "N", "only functions with a counter of N or more",
+     OPTION_NUMBER(struct show, report.value_cutoff, 1, UINT64_MAX),
+     .page = "and the number of the others"},
+    {"list-below-cutoff", 0, NULL, "instead only functions without such a counter, all of them",
+     OPTION_FLAG(struct show, below),
+     .page = "functions only known to be hot or warm are in neither list"},
+    {"contextual", 0, NULL, "only functions counted in their calling contexts (CSIR)",
+     OPTION_FLAG(struct show, report.contextual), .page = "so does `--detailed-summary` then"},
+    {"detailed-summary", 0, NULL,
+     "the summary in the words of llvm-profdata, alone or below the functions that another option "
+     "chooses", OPTION_FLAG(struct show, summary), .page = "see [below](#the-summary-for-scripts)"},
+    {"cutoffs", 0, "LIST",
+     "its shares, in millionths of all counts, with commas between", OPTION_CALL(take_cutoffs),
+     .page = "such as `500000,990000`; default: the 16 shares that files have"},
+    {"json", 0, NULL, "all of it as JSON", OPTION_VALUE(struct show, view, VIEW_JSON),
+     .page = "see [instr-json.md](../formats/instr-json.md)"},
+    {"raw", 0, NULL, "every counter and value, as text profile",
+     OPTION_VALUE(struct show, view, VIEW_TEXT), .page = "see [text](../formats/instr-text.md)"},
+    {0},
+};
+static const struct option_table table = {"show counters", NULL, rows};
+static const struct option_group groups[] = {{&table, 0, 0}, CLI_COMMON(struct show), {0}};
 
 static void check(const struct show *s)
 {
@@ -128,8 +93,7 @@ static void parse(struct show *s, int argc, char **argv)
 {
     struct pgk_instr_print_opts *r = &s->report;
     r->struct_size = sizeof *r;
-    for (int c; (c = cli_next_option(&cmd_show, argc, argv, "", options, &s->common)) != -1;)
-        take(s, c);
+    option_parse(&cmd_show, groups, argc, argv, s);
     if (optind + 1 != argc)
         cli_usage(&cmd_show, "show takes one file");
     check(s);
@@ -220,4 +184,5 @@ static int run(int argc, char **argv)
     return status ? cli_fail(&err) : cli_finish_output(EXIT_DONE);
 }
 
-const struct cli_action show_instr = {PGK_KIND_INSTR, help, "", options, run};
+const struct cli_action show_instr = {
+    PGK_KIND_INSTR, help, .run = run, .groups = groups, .examples = examples};

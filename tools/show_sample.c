@@ -7,89 +7,60 @@
 static const char help[] =
     "Totals, what counts as hot and cold, then the functions with the most samples. With\n"
     "--function, one function in all its contexts, with its lines, call targets, types and\n"
-    "inlinees; of an extensible binary nothing else is read. -b and --names spell GUIDs.\n\n"
-    "      --top N          functions shown (default 20; 0: all)\n"
-    "      --function NAME  this function only, with its lines; NAME as the linker knows it,\n"
-    "                       or a context in brackets as the text format has it; or, if there\n"
-    "                       is none, all functions and contexts that match; extended syntax\n"
-    "      --sections       only the sections of an extensible binary: place, size, flags\n"
-    "      --detailed-summary  the summary in the words of llvm-profdata, alone or below the\n"
-    "                       functions that another option chooses\n"
-    "      --lines          lines of all functions shown\n"
-    "      --linkage-names  names as the linker knows them, not as the programmer does\n"
-    "      --names FILE     names to find GUIDs among, one per line\n"
-    "      --json           all of it as JSON (docs/formats/sample-json.md)\n"
-    "\nExamples:\n"
+    "inlinees; of an extensible binary nothing else is read. -b and --names spell GUIDs.\n\n";
+
+static const char examples[] =
     "  pgokit show app.afdo\n"
     "  pgokit show app.afdo --function _ZN3net7Session5flushEv\n"
     "  pgokit show app.afdo --function '^_ZN3net'\n"
     "  pgokit show app.afdo --sections\n"
     "  pgokit show app.afdo --json | jq '.functions[0].lines'\n";
 
-enum { OPT_TOP = 256, OPT_JSON, OPT_ONE, OPT_LINES, OPT_LINKAGE, OPT_NAMES, OPT_SECTIONS,
-       OPT_SUMMARY };
-
-static const struct option options[] = {
-    {"top", required_argument, NULL, OPT_TOP},
-    {"json", no_argument, NULL, OPT_JSON},
-    {"function", required_argument, NULL, OPT_ONE},
-    {"lines", no_argument, NULL, OPT_LINES},
-    {"linkage-names", no_argument, NULL, OPT_LINKAGE},
-    {"names", required_argument, NULL, OPT_NAMES},
-    {"sections", no_argument, NULL, OPT_SECTIONS},
-    {"detailed-summary", no_argument, NULL, OPT_SUMMARY},
-    CLI_COMMON_LONG,
-    {0},
-};
-
 struct show {
     struct cli_common common;
     struct pgk_sample_print_opts report;
     const char *path, *function, *names;
-    bool json, sections, summary, only_summary;
+    bool json, sections, summary, only_summary, top_given;
 };
+
+static const struct option_row rows[] = {
+    {"top", 0, "N", "functions shown (default 20; 0: all)",
+     OPTION_NUMBER(struct show, report.top, 0, 1000000000), OPTION_GIVEN(struct show, top_given)},
+    {"function", 0, "NAME",
+     "this function only, with its lines; NAME as the linker knows it, or a context in brackets as "
+     "the text format has it; or, if there is none, all functions and contexts that match; "
+     "extended syntax", OPTION_TEXT(struct show, function),
+     .page = "in all its contexts, with call targets, types and inlinees. Only this part of an "
+             "extensible binary is read"},
+    {"sections", 0, NULL, "only the sections of an extensible binary: place, size, flags",
+     OPTION_FLAG(struct show, sections)},
+    {"detailed-summary", 0, NULL,
+     "the summary in the words of llvm-profdata, alone or below the functions that another option "
+     "chooses", OPTION_FLAG(struct show, summary), .page = "see [below](#the-summary-for-scripts)"},
+    {"lines", 0, NULL, "lines of all functions shown", OPTION_FLAG(struct show, report.lines)},
+    {"linkage-names", 0, NULL, "names as the linker knows them, not as the programmer does",
+     OPTION_FLAG(struct show, report.linkage_names)},
+    {"names", 0, "FILE", "names to find GUIDs among, one per line",
+     OPTION_TEXT(struct show, names), .page = "`-b` takes names from binaries"},
+    {"json", 0, NULL, "all of it as JSON", OPTION_FLAG(struct show, json),
+     .page = "see [sample-json](../formats/sample-json.md)"},
+    {0},
+};
+static const struct option_table table = {"show samples", NULL, rows};
+static const struct option_group groups[] = {{&table, 0, 0}, CLI_COMMON(struct show), {0}};
 
 static void parse(struct show *s, int argc, char **argv)
 {
-    bool top_given = false;
     s->report.struct_size = sizeof s->report;
-    for (int c; (c = cli_next_option(&cmd_show, argc, argv, "", options, &s->common)) != -1;) {
-        switch (c) {
-        case OPT_TOP:
-            s->report.top = cli_number("--top", optarg, 0, 1000000000);
-            top_given = true;
-            break;
-        case OPT_JSON:
-            s->json = true;
-            break;
-        case OPT_ONE:
-            s->function = optarg;
-            break;
-        case OPT_LINES:
-            s->report.lines = true;
-            break;
-        case OPT_LINKAGE:
-            s->report.linkage_names = true;
-            break;
-        case OPT_NAMES:
-            s->names = optarg;
-            break;
-        case OPT_SECTIONS:
-            s->sections = true;
-            break;
-        case OPT_SUMMARY:
-            s->summary = true;
-            break;
-        }
-    }
+    option_parse(&cmd_show, groups, argc, argv, s);
     if (optind + 1 != argc)
         cli_usage(&cmd_show, "show takes one file");
     if (s->summary && (s->json || s->sections))
         cli_usage(&cmd_show, "--detailed-summary is neither of --json nor of --sections");
     s->path = s->report.title = argv[optind];
-    s->only_summary = s->summary && !top_given && !s->function && !s->report.lines;
+    s->only_summary = s->summary && !s->top_given && !s->function && !s->report.lines;
     s->report.lines |= s->function != NULL;
-    if (!top_given && !s->json && !s->function)
+    if (!s->top_given && !s->json && !s->function)
         s->report.top = 20;
 }
 
@@ -138,4 +109,5 @@ static int run(int argc, char **argv)
     return exit_code;
 }
 
-const struct cli_action show_sample = {PGK_KIND_SAMPLE, help, "", options, run};
+const struct cli_action show_sample = {
+    PGK_KIND_SAMPLE, help, .run = run, .groups = groups, .examples = examples};
