@@ -8,24 +8,18 @@ static const char help[] =
     "-b names the build that you want to use the profile for; a raw profile without it is\n"
     "matched with the profiled build. A raw profile of a different build also needs the profiled\n"
     "binary: it is found by its build id, or named by --profiled-binary. With other profiles, the\n"
-    "profiled binary adds the names of removed functions and tells more moved calls apart.\n\n"
-    "      --profiled-binary FILE  the program or a library as it was profiled; may be repeated\n"
-    "      --used DIR       instead of a build: what its compiles used of the profile, by their\n"
-    "                       records (pgokit config use --report DIR); -b adds names\n"
-    "      --top N          calls that changed, or contexts not used, shown (default 10; 0: all)\n"
-    "      --json           all of it as JSON (docs/formats/match-json.md)\n"
-    "      --format FORMAT  text (default), markdown or json\n"
-    "      --min-match N%   exit status 3 if contexts with fewer of the bytes are found\n"
-    "\nExamples:\n"
+    "profiled binary adds the names of removed functions and tells more moved calls apart.\n\n";
+
+static const char examples[] =
     "  pgokit match app.profdata -b ./app\n"
     "  pgokit match app.profdata -b ./app --min-match 90% --format markdown\n"
     "  pgokit match memprof.profraw.1 --profiled-binary ./app.old -b ./app\n"
     "  pgokit match app.memprofdata --used records -b ./app\n";
 
-static const struct option options[] = {
-    MATCH_PROFILED_LONG,
-    MATCH_USED_LONG,
-    MATCH_OPTIONS_LONG,
+static const struct option_group groups[] = {
+    {&match_profiled_options, 0, 0},
+    {&match_option_table, 0, 0},
+    CLI_COMMON(struct match_options),
     {0},
 };
 
@@ -127,10 +121,11 @@ static int run(int argc, char **argv)
 {
     struct match_options m = {0};
     struct pgk_err err = {0};
-    match_options_parse(&m, options, argc, argv);
+    match_options_parse(&m, groups, argc, argv);
     int exit_code = m.used ? print_used(&m, &err) : print_match(&m, &err);
     match_options_free(&m);
     return exit_code;
 }
 
-const struct cli_action match_heap = {PGK_KIND_HEAP, help, "", options, run};
+const struct cli_action match_heap = {
+    PGK_KIND_HEAP, help, .run = run, .groups = groups, .examples = examples};

@@ -6,16 +6,14 @@
 static const char help[] =
     "Counters: functions and their hashes, against those that an instrumented build records; -b\n"
     "is a build by -fprofile-generate or -fprofile-instr-generate, as the profiled one was. Heap\n"
-    "data of the same file is matched if there are no counters.\n\n"
-    "      --top N          functions that changed, shown (default 10; 0: all)\n"
-    "      --json           all of it as JSON (docs/formats/match-json.md)\n"
-    "      --format FORMAT  text (default), markdown or json\n"
-    "      --min-match N%   exit status 3 if functions with fewer of the counts are found\n"
-    "\nExample:\n"
+    "data of the same file is matched if there are no counters.\n\n";
+
+static const char examples[] =
     "  pgokit match app.profdata -b ./app.instrumented\n";
 
-static const struct option options[] = {
-    MATCH_OPTIONS_LONG,
+static const struct option_group groups[] = {
+    {&match_option_table, 0, 0},
+    CLI_COMMON(struct match_options),
     {0},
 };
 
@@ -27,7 +25,7 @@ static int run(int argc, char **argv)
     struct pgk_function_match *match = NULL;
     struct pgk_file *file;
     struct pgk_err err = {0};
-    match_options_parse(&m, options, argc, argv);
+    match_options_parse(&m, groups, argc, argv);
     match_need_binary(&m);
     int status = pgk_instr_new(&profile, &err);
     if (!status)
@@ -50,4 +48,5 @@ static int run(int argc, char **argv)
     return exit_code;
 }
 
-const struct cli_action match_instr = {PGK_KIND_INSTR, help, "", options, run};
+const struct cli_action match_instr = {
+    PGK_KIND_INSTR, help, .run = run, .groups = groups, .examples = examples};

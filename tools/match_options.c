@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void take_format(struct match_options *m, const char *text)
+static void set_format(struct match_options *m, const char *text)
 {
     m->print.json = !strcmp(text, "json");
     m->print.markdown = !strcmp(text, "markdown");
@@ -14,43 +14,62 @@ static void take_format(struct match_options *m, const char *text)
         cli_usage(&cmd_match, "--format takes text, markdown or json, not '%s'", text);
 }
 
-static double percent(const char *text)
+static void take_format(const struct option_given *given)
 {
-    char *end;
-    double n = strtod(text, &end);
-    if (end == text || strcmp(end, "%") != 0 || !(n >= 0 && n <= 100))
-        cli_usage(&cmd_match, "--min-match takes a percentage, as 90%%, not '%s'", text);
-    return n;
+    set_format(given->into, given->value);
 }
 
-void match_options_parse(struct match_options *m, const struct option *options, int argc,
+static void take_json(const struct option_given *given)
+{
+    set_format(given->into, "json");
+}
+
+static void take_percent(const struct option_given *given)
+{
+    char *end;
+    double n = strtod(given->value, &end);
+    if (end == given->value || strcmp(end, "%") != 0 || !(n >= 0 && n <= 100))
+        cli_usage(&cmd_match, "--min-match takes a percentage, as 90%%, not '%s'", given->value);
+    *(double *)given->into = n;
+}
+
+static const struct option_row profiled_rows[] = {
+    {"profiled-binary", 0, "FILE",
+     "the program or a library as it was profiled; leaves fewer moved calls ambiguous; may be "
+     "repeated", OPTION_LIST(struct match_options, profiled),
+     .page = "raw profiles of another build need it. It names functions that are gone, and all of "
+             "its calls are compared, not only those of the profile"},
+    {"used", 0, "DIR",
+     "instead of a build: what its compiles used of the profile, by their records (pgokit config "
+     "use --report DIR); for heap profiles, -b adds names",
+     OPTION_TEXT(struct match_options, used)},
+    {0},
+};
+const struct option_table match_profiled_options = {"match profiled", NULL, profiled_rows};
+
+static const struct option_row rows[] = {
+    {"top", 0, "N", "what changed or is not used, shown (default 10; 0: all)",
+     OPTION_NUMBER(struct match_options, print.top, 0, 1000000000),
+     OPTION_GIVEN(struct match_options, top_given),
+     .page = "functions, calls or contexts; with `--json` all by default"},
+    {"json", 0, NULL, "all of it as JSON", OPTION_CALL(take_json),
+     .page = "see [match-json](../formats/match-json.md); with `--used` "
+             "[used-json](../formats/used-json.md)"},
+    {"format", 0, "FORMAT", "text (default), markdown or json", OPTION_CALL(take_format),
+     .page = "Markdown is for a comment on a change"},
+    {"min-match", 0, "N%", "exit status 3 if less of the profile is found",
+     OPTION_CALL_FOR(struct match_options, min_percent, take_percent),
+     .page = "of the bytes, samples or counts (with `--used`: used)"},
+    {0},
+};
+const struct option_table match_option_table = {"match", NULL, rows};
+
+void match_options_parse(struct match_options *m, const struct option_group *groups, int argc,
                          char **argv)
 {
-    long top = -1;
     m->print.struct_size = sizeof m->print;
     m->min_percent = -1;
-    for (int c; (c = cli_next_option(&cmd_match, argc, argv, "", options, &m->common)) != -1;) {
-        switch (c) {
-        case MATCH_PROFILED:
-            cli_list_add(&m->profiled, optarg);
-            break;
-        case MATCH_TOP:
-            top = (long)cli_number("--top", optarg, 0, 1000000000);
-            break;
-        case MATCH_JSON:
-            take_format(m, "json");
-            break;
-        case MATCH_FORMAT:
-            take_format(m, optarg);
-            break;
-        case MATCH_MIN:
-            m->min_percent = percent(optarg);
-            break;
-        case MATCH_USED:
-            m->used = optarg;
-            break;
-        }
-    }
+    option_parse(&cmd_match, groups, argc, argv, m);
     if (optind + 1 != argc)
         cli_usage(&cmd_match, "match takes one profile; pgokit merge adds up several");
     if (m->used && m->profiled.n)
@@ -59,7 +78,8 @@ void match_options_parse(struct match_options *m, const struct option *options, 
     m->print.against = m->used                ? m->used
                        : m->common.binaries.n ? m->common.binaries.v[0]
                                               : NULL; /* that is found */
-    m->print.top = top >= 0 ? (size_t)top : m->print.json ? 0 : 10;
+    if (!m->top_given)
+        m->print.top = m->print.json ? 0 : 10;
     m->print.colour = cli_colour();
 }
 

@@ -4,18 +4,7 @@
 
 #include "cli.h"
 
-enum { MATCH_PROFILED = 256, MATCH_TOP, MATCH_JSON, MATCH_FORMAT, MATCH_MIN, MATCH_USED };
 enum { EXIT_LIMIT = 3 };
-
-/* All options but --profiled-binary. */
-#define MATCH_OPTIONS_LONG                               \
-    {"top", required_argument, NULL, MATCH_TOP},         \
-    {"json", no_argument, NULL, MATCH_JSON},             \
-    {"format", required_argument, NULL, MATCH_FORMAT},   \
-    {"min-match", required_argument, NULL, MATCH_MIN},   \
-    CLI_COMMON_LONG
-#define MATCH_PROFILED_LONG {"profiled-binary", required_argument, NULL, MATCH_PROFILED}
-#define MATCH_USED_LONG {"used", required_argument, NULL, MATCH_USED}
 
 struct match_options {
     struct cli_common common;
@@ -23,11 +12,15 @@ struct match_options {
     struct pgk_match_print_opts print;
     double min_percent; /* negative: not given */
     char *found;        /* one of `profiled` that was found; NULL: none */
+    bool top_given;
     const char *used;   /* folder with records of compiles; NULL: a build is matched */
 };
 
+/* For all kinds, and for those that know their profiled build and records of compiles. */
+extern const struct option_table match_option_table, match_profiled_options;
+
 /* Exits on what is wrong. Freed by match_options_free. */
-void match_options_parse(struct match_options *m, const struct option *options, int argc,
+void match_options_parse(struct match_options *m, const struct option_group *groups, int argc,
                          char **argv);
 void match_options_free(struct match_options *m);
 /* Exits with a sentence where no -b was given, for profiles without build ids. */

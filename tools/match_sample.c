@@ -7,25 +7,17 @@
 static const char help[] =
     "Samples by lines: functions, lines with discriminators and the calls that code was inlined\n"
     "through, against what lines and calls the build has. By probes: checksums of functions, and\n"
-    "where these changed calls, against the build's probes.\n\n"
-    "      --profiled-binary FILE  the program or a library as it was profiled; tells more calls\n"
-    "                       apart that have moved; may be repeated\n"
-    "      --used DIR       instead of a build: what its compiles used of the types of objects,\n"
-    "                       by their records (pgokit config use --report DIR)\n"
-    "      --top N          functions and calls that changed, or types not used, shown\n"
-    "                       (default 10; 0: all)\n"
-    "      --json           all of it as JSON (docs/formats/match-json.md)\n"
-    "      --format FORMAT  text (default), markdown or json\n"
-    "      --min-match N%   exit status 3 if fewer of the samples are found\n"
-    "\nExamples:\n"
+    "where these changed calls, against the build's probes.\n\n";
+
+static const char examples[] =
     "  pgokit match app.afdo -b ./app\n"
     "  pgokit match app.afdo -b ./app --min-match 90% --format markdown\n"
     "  pgokit match app.afdo --used records\n";
 
-static const struct option options[] = {
-    MATCH_PROFILED_LONG,
-    MATCH_USED_LONG,
-    MATCH_OPTIONS_LONG,
+static const struct option_group groups[] = {
+    {&match_profiled_options, 0, 0},
+    {&match_option_table, 0, 0},
+    CLI_COMMON(struct match_options),
     {0},
 };
 
@@ -77,10 +69,11 @@ static int run(int argc, char **argv)
 {
     struct match_options m = {0};
     struct pgk_err err = {0};
-    match_options_parse(&m, options, argc, argv);
+    match_options_parse(&m, groups, argc, argv);
     int exit_code = m.used ? print_used(&m, &err) : print_match(&m, &err);
     match_options_free(&m);
     return exit_code;
 }
 
-const struct cli_action match_sample = {PGK_KIND_SAMPLE, help, "", options, run};
+const struct cli_action match_sample = {
+    PGK_KIND_SAMPLE, help, .run = run, .groups = groups, .examples = examples};

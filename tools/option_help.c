@@ -22,11 +22,20 @@ static int print_names(const struct option_row *row)
     return n;
 }
 
+/* With the options after it, as no line begins with one that is not explained there. */
+static int word_length(const char *text)
+{
+    size_t n = strcspn(text, " ");
+    while (text[n] == ' ' && text[n + 1] == '-')
+        n += 1 + strcspn(text + n + 1, " ");
+    return (int)n;
+}
+
 /* Words from column `at` on, and from TEXT_AT on in the lines after it. */
 static void print_words(const char *text, int at)
 {
     for (bool first = true; *text; first = false) {
-        const int n = (int)strcspn(text, " ");
+        const int n = word_length(text);
         if (!first && at + 1 + n > LINE) {
             printf("\n%*s", TEXT_AT, "");
             at = TEXT_AT;
