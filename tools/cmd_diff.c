@@ -8,21 +8,23 @@ static const char help[] = "usage: pgokit diff BEFORE NOW [-b BINARY]...\n\n"
                            "Says what changed between two profiles of one kind, for people, for\n"
                            "programs, and for continuous integration.\n";
 
-void diff_form_option(enum diff_form *form, int option)
-{
-    static const char *const names[] = {
-        [DIFF_TEXT] = "text", [DIFF_MARKDOWN] = "markdown", [DIFF_JSON] = "json"};
-    if (option == 'J')
-        *form = DIFF_JSON;
-    if (option != 'F')
-        return;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (!strcmp(optarg, names[i])) {
-            *form = (enum diff_form)i;
-            return;
-        }
-    cli_usage(&cmd_diff, "--format takes text, markdown or json, not '%s'", optarg);
-}
+static const struct option_choice forms[] = {
+    {"text", DIFF_TEXT}, {"markdown", DIFF_MARKDOWN}, {"json", DIFF_JSON}, {0}};
+
+struct form {
+    enum diff_form form;
+};
+
+static const struct option_row rows[] = {
+    {"format", 0, "NAME",
+     "text (default), markdown, which is for the summary of a job, or json",
+     OPTION_CHOICE(struct form, form, forms), .page = "see [Markdown](#markdown)"},
+    {"json", 0, NULL, "all of it as JSON", OPTION_VALUE(struct form, form, DIFF_JSON),
+     .page = "see [heap-json](../formats/heap-json.md), [instr-json](../formats/instr-json.md), "
+             "[sample-json](../formats/sample-json.md)"},
+    {0},
+};
+const struct option_table diff_form_options = {"diff form", NULL, rows};
 
 static const struct cli_action *const actions[] = {
     &diff_heap,

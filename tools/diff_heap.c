@@ -10,32 +10,12 @@
 
 static const char help[] =
     "Totals of both, an overlap score, and the contexts that changed most. With the programs\n"
-    "of both builds, -b OLD -b NEW, contexts are compared across changes of the source.\n\n"
-    "      --on FILE        compare in terms of this build, of the newer source; may be repeated\n"
-    "      --top N          contexts shown (default 10; 0: all)\n"
-    "      --depth N        frames shown of a stack (default 12, of Markdown 4; 0: all)\n"
-    DIFF_FORM_HELP
-    "      --json           all of it as JSON (docs/formats/heap-json.md)\n"
-    "      --fail-on LIMIT  exit status 3 if the limit is reached; may be repeated:\n"
-    "                       growth=N%   more bytes allocated than before, by N % or more\n"
-    "                       objects=N%  more objects, by N % or more\n"
-    "                       new=N%      bytes in new contexts, N % or more of those before\n"
-    "\nExamples:\n"
+    "of both builds, -b OLD -b NEW, contexts are compared across changes of the source.\n\n";
+
+static const char examples[] =
     "  pgokit diff old.profdata new.profdata -b ./app\n"
     "  pgokit diff old.profdata new.profdata -b ./app.old -b ./app\n"
     "  pgokit diff main.profdata branch.profdata -b ./app --fail-on growth=10%\n";
-
-enum { OPT_TOP = 256, OPT_DEPTH, OPT_FAIL_ON, OPT_ON };
-
-static const struct option options[] = {
-    {"top", required_argument, NULL, OPT_TOP},
-    {"depth", required_argument, NULL, OPT_DEPTH},
-    DIFF_FORM_LONG,
-    {"fail-on", required_argument, NULL, OPT_FAIL_ON},
-    {"on", required_argument, NULL, OPT_ON},
-    CLI_COMMON_LONG,
-    {0},
-};
 
 enum { LIMIT_GROWTH, LIMIT_OBJECTS, LIMIT_NEW, LIMITS };
 static const struct diff_limit limits[LIMITS] = {
@@ -50,38 +30,51 @@ struct diff {
     enum diff_form form;
     struct diff_limit limits[LIMITS];
     struct cli_list on;
+    bool top_given, depth_given;
+};
+
+static void take_limit(const struct option_given *given)
+{
+    diff_limit_parse(given->into, LIMITS, given->value);
+}
+
+static const struct option_row rows[] = {
+    {"on", 0, "FILE", "compare in terms of this build, of the newer source; may be repeated",
+     OPTION_LIST(struct diff, on),
+     .page = "see [Across changes of the source](#across-changes-of-the-source)"},
+    {"top", 0, "N", "contexts shown (default 10; 0: all)",
+     OPTION_NUMBER(struct diff, opts.top, 0, 1000000000), OPTION_GIVEN(struct diff, top_given),
+     .page = "with `--json` all by default"},
+    {"depth", 0, "N", "frames shown of a stack (default 12, of Markdown 4; 0: all)",
+     OPTION_NUMBER(struct diff, opts.depth, 0, 1000000000), OPTION_GIVEN(struct diff, depth_given)},
+    {"fail-on", 0, "LIMIT",
+     "exit status 3 if the limit is reached; may be repeated. growth=N%: more bytes allocated than "
+     "before, by N % or more; objects=N%: more objects, by N % or more; new=N%: bytes in new "
+     "contexts, N % or more of those before", OPTION_CALL_FOR(struct diff, limits, take_limit)},
+    {0},
+};
+static const struct option_table table = {"diff heap", NULL, rows};
+static const struct option_group groups[] = {
+    {&table, 0, 0},
+    OPTION_GROUP(diff_form_options, struct diff, form),
+    CLI_COMMON(struct diff),
+    {0},
 };
 
 static void parse(struct diff *d, int argc, char **argv)
 {
-    long top = -1, depth = -1;
     d->opts = (struct pgk_heap_diff_opts){.struct_size = sizeof d->opts};
     memcpy(d->limits, limits, sizeof limits);
-    for (int c; (c = cli_next_option(&cmd_diff, argc, argv, "", options, &d->common)) != -1;) {
-        switch (c) {
-        case OPT_TOP:
-            top = (long)cli_number("--top", optarg, 0, 1000000000);
-            break;
-        case OPT_DEPTH:
-            depth = (long)cli_number("--depth", optarg, 0, 1000000000);
-            break;
-        case OPT_FAIL_ON:
-            diff_limit_parse(d->limits, LIMITS, optarg);
-            break;
-        case OPT_ON:
-            cli_list_add(&d->on, optarg);
-            break;
-        default:
-            diff_form_option(&d->form, c);
-        }
-    }
+    option_parse(&cmd_diff, groups, argc, argv, d);
     if (optind + 2 != argc)
         cli_usage(&cmd_diff, "diff takes two profiles, the older one first");
     d->opts.before_title = argv[optind];
     d->opts.now_title = argv[optind + 1];
     d->opts.json = d->form == DIFF_JSON;
-    d->opts.top = top >= 0 ? (size_t)top : d->form == DIFF_JSON ? 0 : 10;
-    d->opts.depth = depth >= 0 ? (size_t)depth : d->form == DIFF_MARKDOWN ? 4 : 12;
+    if (!d->top_given)
+        d->opts.top = d->form == DIFF_JSON ? 0 : 10;
+    if (!d->depth_given)
+        d->opts.depth = d->form == DIFF_MARKDOWN ? 4 : 12;
     d->opts.colour = cli_colour();
 }
 
@@ -211,4 +204,5 @@ static int run(int argc, char **argv)
     return exit_code;
 }
 
-const struct cli_action diff_heap = {PGK_KIND_HEAP, help, "", options, run};
+const struct cli_action diff_heap = {
+    PGK_KIND_HEAP, help, .run = run, .groups = groups, .examples = examples};

@@ -7,21 +7,30 @@
 
 static const char help[] =
     "The overlap of two profiles, as llvm-profdata overlap computes it, and the functions whose\n"
-    "share of all counts changed most. Heap data of both files is compared, too.\n\n"
-    "      --top N          functions shown (default 10; 0: all)\n"
-    "      --contextual     of functions counted in their context (CSIR) instead\n"
-    DIFF_FORM_HELP
-    "      --json           as JSON (docs/formats/instr-json.md)\n"
-    "\nExample:\n"
+    "share of all counts changed most. Heap data of both files is compared, too.\n\n";
+
+static const char examples[] =
     "  pgokit diff last-week.profdata today.profdata\n";
 
-enum { OPT_TOP = 256, OPT_CONTEXTUAL };
+struct diff {
+    struct cli_common common;
+    struct pgk_instr_print_opts report;
+    enum diff_form form;
+    bool contextual;
+};
 
-static const struct option options[] = {
-    {"top", required_argument, NULL, OPT_TOP},
-    {"contextual", no_argument, NULL, OPT_CONTEXTUAL},
-    DIFF_FORM_LONG,
-    CLI_COMMON_LONG,
+static const struct option_row rows[] = {
+    {"top", 0, "N", "functions shown (default 10; 0: all)",
+     OPTION_NUMBER(struct diff, report.top, 0, 1000000000)},
+    {"contextual", 0, NULL, "of functions counted in their context (CSIR) instead",
+     OPTION_FLAG(struct diff, contextual), .page = "as `-fcs-profile-generate` counts them"},
+    {0},
+};
+static const struct option_table table = {"diff counters", NULL, rows};
+static const struct option_group groups[] = {
+    {&table, 0, 0},
+    OPTION_GROUP(diff_form_options, struct diff, form),
+    CLI_COMMON(struct diff),
     {0},
 };
 
@@ -66,35 +75,29 @@ static int compare_heaps(char *const paths[2], const struct cli_common *common, 
 /* JSON has one object, and so no second part about heap data. */
 static int run(int argc, char **argv)
 {
-    struct cli_common common = {0};
-    struct pgk_instr_print_opts report = {.struct_size = sizeof report, .top = 10};
+    struct diff d = {.report = {.struct_size = sizeof d.report, .top = 10}};
     struct pgk_instr *base = NULL, *test = NULL;
     struct pgk_err err = {0};
     bool base_heap = false, test_heap = false;
-    bool contextual = false;
-    enum diff_form form = DIFF_TEXT;
-    for (int c; (c = cli_next_option(&cmd_diff, argc, argv, "", options, &common)) != -1;) {
-        if (c == OPT_TOP)
-            report.top = cli_number("--top", optarg, 0, 1000000000);
-        diff_form_option(&form, c);
-        contextual |= c == OPT_CONTEXTUAL;
-    }
+    option_parse(&cmd_diff, groups, argc, argv, &d);
     if (optind + 2 != argc)
         cli_usage(&cmd_diff, "diff takes two files");
     int status = read_profile(&base, argv[optind], &base_heap, &err);
     if (!status)
         status = read_profile(&test, argv[optind + 1], &test_heap, &err);
     if (!status)
-        status = form == DIFF_MARKDOWN
-                     ? pgk_instr_print_diff_markdown(base, test, contextual, &report, stdout, &err)
-                     : pgk_instr_print_diff(base, test, contextual, form == DIFF_JSON, &report,
-                                            stdout, &err);
-    if (!status && form != DIFF_JSON && base_heap && test_heap)
-        status = compare_heaps(argv + optind, &common, report.top, form, &err);
+        status = d.form == DIFF_MARKDOWN
+                     ? pgk_instr_print_diff_markdown(base, test, d.contextual, &d.report, stdout,
+                                                     &err)
+                     : pgk_instr_print_diff(base, test, d.contextual, d.form == DIFF_JSON,
+                                            &d.report, stdout, &err);
+    if (!status && d.form != DIFF_JSON && base_heap && test_heap)
+        status = compare_heaps(argv + optind, &d.common, d.report.top, d.form, &err);
     pgk_instr_close(&base);
     pgk_instr_close(&test);
-    cli_common_free(&common);
+    cli_common_free(&d.common);
     return status ? cli_fail(&err) : cli_finish_output(EXIT_DONE);
 }
 
-const struct cli_action diff_instr = {PGK_KIND_INSTR, help, "", options, run};
+const struct cli_action diff_instr = {
+    PGK_KIND_INSTR, help, .run = run, .groups = groups, .examples = examples};

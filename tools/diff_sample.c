@@ -10,33 +10,12 @@ static const char help[] =
     "Similarity and overlap as llvm-profdata overlap computes them, then the functions or\n"
     "contexts whose share of all samples moved most. A function known by its GUID in one file\n"
     "and by its name in the other is one function; -b and --names spell what both have as\n"
-    "GUIDs.\n\n"
-    "      --top N          functions listed (default 20; 0: all)\n"
-    "      --linkage-names  names as the linker knows them, not as the programmer does\n"
-    "      --names FILE     names to find GUIDs among, one per line\n"
-    DIFF_FORM_HELP
-    "      --json           all of it as JSON\n"
-    "      --fail-on LIMIT  exit status 3 if the limit is reached; may be repeated:\n"
-    "                       growth=N%   more samples than before, by N % or more\n"
-    "                       new=N%      samples in new functions, N % or more of those before\n"
-    "                       moved=N%    of some function the share of all samples moved by N\n"
-    "                                   percentage points or more\n"
-    "\nExamples:\n"
+    "GUIDs.\n\n";
+
+static const char examples[] =
     "  pgokit diff last-week.afdo today.afdo\n"
     "  pgokit diff a.afdo b.txt --json | jq .similarity\n"
     "  pgokit diff released.afdo today.afdo --fail-on moved=2%\n";
-
-enum { OPT_TOP = 256, OPT_LINKAGE, OPT_NAMES, OPT_FAIL_ON };
-
-static const struct option options[] = {
-    {"top", required_argument, NULL, OPT_TOP},
-    DIFF_FORM_LONG,
-    {"linkage-names", no_argument, NULL, OPT_LINKAGE},
-    {"names", required_argument, NULL, OPT_NAMES},
-    {"fail-on", required_argument, NULL, OPT_FAIL_ON},
-    CLI_COMMON_LONG,
-    {0},
-};
 
 enum { LIMIT_GROWTH, LIMIT_NEW, LIMIT_MOVED, LIMITS };
 static const struct diff_limit limits[LIMITS] = {
@@ -51,31 +30,46 @@ struct diff {
     const char *names;
     size_t top;
     enum diff_form form;
-    bool linkage_names;
+    bool linkage_names, top_given;
     struct diff_limit limits[LIMITS];
+};
+
+static void take_limit(const struct option_given *given)
+{
+    diff_limit_parse(given->into, LIMITS, given->value);
+}
+
+static const struct option_row rows[] = {
+    {"top", 0, "N", "functions listed (default 20; 0: all)",
+     OPTION_NUMBER(struct diff, top, 0, 1000000000), OPTION_GIVEN(struct diff, top_given)},
+    {"linkage-names", 0, NULL, "names as the linker knows them, not as the programmer does",
+     OPTION_FLAG(struct diff, linkage_names)},
+    {"names", 0, "FILE", "names to find GUIDs among, one per line",
+     OPTION_TEXT(struct diff, names), .page = "`-b` takes the names of binaries"},
+    {"fail-on", 0, "LIMIT",
+     "exit status 3 if the limit is reached; may be repeated. growth=N%: more samples than before, "
+     "by N % or more; new=N%: samples in new functions, N % or more of those before; moved=N%: of "
+     "some function the share of all samples moved by N percentage points or more",
+     OPTION_CALL_FOR(struct diff, limits, take_limit)},
+    {0},
+};
+static const struct option_table table = {"diff samples", NULL, rows};
+static const struct option_group groups[] = {
+    {&table, 0, 0},
+    OPTION_GROUP(diff_form_options, struct diff, form),
+    CLI_COMMON(struct diff),
+    {0},
 };
 
 static void parse(struct diff *d, int argc, char **argv)
 {
-    bool top_given = false;
     memcpy(d->limits, limits, sizeof limits);
-    for (int c; (c = cli_next_option(&cmd_diff, argc, argv, "", options, &d->common)) != -1;) {
-        if (c == OPT_TOP) {
-            d->top = cli_number("--top", optarg, 0, 1000000000);
-            top_given = true;
-        }
-        diff_form_option(&d->form, c);
-        d->linkage_names |= c == OPT_LINKAGE;
-        if (c == OPT_NAMES)
-            d->names = optarg;
-        if (c == OPT_FAIL_ON)
-            diff_limit_parse(d->limits, LIMITS, optarg);
-    }
+    option_parse(&cmd_diff, groups, argc, argv, d);
     if (optind + 2 != argc)
         cli_usage(&cmd_diff, "diff takes two files");
     d->paths[0] = argv[optind];
     d->paths[1] = argv[optind + 1];
-    if (!top_given && d->form != DIFF_JSON)
+    if (!d->top_given && d->form != DIFF_JSON)
         d->top = 20;
 }
 
@@ -152,4 +146,5 @@ static int run(int argc, char **argv)
     return exit_code;
 }
 
-const struct cli_action diff_sample = {PGK_KIND_SAMPLE, help, "", options, run};
+const struct cli_action diff_sample = {
+    PGK_KIND_SAMPLE, help, .run = run, .groups = groups, .examples = examples};
