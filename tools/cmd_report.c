@@ -1,12 +1,12 @@
 /* pgokit report: a profile as a page to look at, or for other viewers. */
-#include "cli.h"
+#include "export_choice.h"
 
 static const char help[] =
     "usage: pgokit report PROFILE [-b BINARY]... [-o OUTPUT]\n\n"
     "Writes a profile as one HTML page that needs no network, or in the format of another "
-    "viewer.\n\n"
-    "  -o, --output FILE    where to write (default: report.html, or - for other formats);\n"
-    "                       - for standard output\n";
+    "viewer.\n\n";
+
+static const struct option_group groups[] = {{.table = &report_choice_options}, {0}};
 
 static const struct cli_action *const actions[] = {&report_heap, &report_sample, NULL};
 
@@ -32,5 +32,6 @@ const struct cli_verb cmd_report = {
     .summary = "writes an HTML page, or files for other viewers",
     .help = help,
     .actions = actions,
+    .groups = groups,
     .decide = decide,
 };

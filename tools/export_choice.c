@@ -54,23 +54,26 @@ const char *export_title(const char *path)
     return slash && slash[1] ? slash + 1 : path;
 }
 
-void report_option(struct report_choice *choice, int option)
+static void take_format(const struct option_given *given)
 {
-    switch (option) {
-    case 'o':
-        choice->output = optarg;
-        break;
-    case 'F':
-        choice->format = format_named(optarg)->name;
-        break;
-    case 'B':
-        choice->base = optarg;
-        break;
-    case 'O':
-        cli_list_add(&choice->on, optarg);
-        break;
-    }
+    *(const char **)given->into = format_named(given->value)->name;
 }
+
+static const struct option_row rows[] = {
+    {"output", 'o', "FILE",
+     "where to write (default: report.html, or - for other formats); - for standard output",
+     OPTION_TEXT(struct report_choice, output), .is_output = true},
+    {"format", 0, "NAME", "html, " CLI_VIEWERS,
+     OPTION_CALL_FOR(struct report_choice, format, take_format)},
+    {"base", 0, "OLD", "an older profile to compare with, on the page",
+     OPTION_TEXT(struct report_choice, base),
+     .page = "give the files of both builds with `-b`"},
+    {"on", 0, "FILE",
+     "at the lines of this build, of a newer source than -b was profiled with; may be repeated",
+     OPTION_LIST(struct report_choice, on)},
+    {0},
+};
+const struct option_table report_choice_options = {"report", NULL, rows};
 
 void report_operand(struct report_choice *choice, int argc, char **argv)
 {

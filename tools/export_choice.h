@@ -22,19 +22,7 @@ struct report_choice {
     const char *path, *base, *output;
     struct cli_list on;
 };
-#define REPORT_SHORT "o:"
-#define REPORT_LONG                            \
-    {"output", required_argument, NULL, 'o'},  \
-    {"format", required_argument, NULL, 'F'},  \
-    {"base", required_argument, NULL, 'B'},    \
-    {"on", required_argument, NULL, 'O'}
-#define REPORT_HELP                               \
-    "      --format NAME    html, " CLI_VIEWERS "\n" \
-    "      --base OLD       an older profile to compare with, on the page\n" \
-    "      --on FILE        at the lines of this build, of a newer source than -b was profiled\n" \
-    "                       with; may be repeated\n"
-/* Takes an option that cli_next_option returned, if it is one of these. */
-void report_option(struct report_choice *choice, int option);
+extern const struct option_table report_choice_options;
 /* Takes the profile, once all options are read; exits with a sentence if that does not do. */
 void report_operand(struct report_choice *choice, int argc, char **argv);
 

@@ -7,38 +7,14 @@
 
 static const char help[] =
     "The page shows headline figures, a flame graph of calling contexts, contexts by access\n"
-    "density and lifetime, a table, and what to change (docs/report.md).\n\n"
-    REPORT_HELP
-    "      --source DIR     where to look for sources, besides where they were compiled; may\n"
-    "                       be repeated\n"
-    "      --no-source      no excerpts of sources on the page\n"
-    "      --contexts N     contexts on the page one by one (default 50000, in Markdown\n"
-    "                       10); the rest is summed up\n"
-    "      --weight NAME    what folded stacks count: bytes (default), count, accesses,\n"
-    "                       lifetime-bytes, leaked, leaked-count, peak, peak-count\n"
-    "      --plan FILE      show what this plan of pgokit plan does; the page only\n"
-    "      --alloc-stats FILE  and what its groups held: what the allocator wrote to\n"
-    "                       standard error under pgokit run; - is standard input\n"
-    "\nExamples:\n"
+    "density and lifetime, a table, and what to change (docs/report.md).\n\n";
+
+static const char examples[] =
     "  pgokit report app.profdata -b ./app -o report.html\n"
     "  pgokit report new.profdata --base old.profdata -b ./app -o diff.html\n"
     "  pgokit report app.profdata -b ./app --format pprof -o heap.pb.gz\n"
     "  pgokit report app.profdata -b ./app --format folded | flamegraph.pl > heap.svg\n"
     "  pgokit report memprof.profraw.1 -b ./app --plan app.plan --alloc-stats app.stats\n";
-
-enum { OPT_SOURCE = 256, OPT_NO_SOURCE, OPT_CONTEXTS, OPT_WEIGHT, OPT_PLAN, OPT_STATS };
-
-static const struct option options[] = {
-    REPORT_LONG,
-    {"source", required_argument, NULL, OPT_SOURCE},
-    {"no-source", no_argument, NULL, OPT_NO_SOURCE},
-    {"contexts", required_argument, NULL, OPT_CONTEXTS},
-    {"weight", required_argument, NULL, OPT_WEIGHT},
-    {"plan", required_argument, NULL, OPT_PLAN},
-    {"alloc-stats", required_argument, NULL, OPT_STATS},
-    CLI_COMMON_LONG,
-    {0},
-};
 
 struct report {
     struct cli_common common;
@@ -48,34 +24,46 @@ struct report {
     struct pgk_heap_export_opts export;
 };
 
+static void take_weight(const struct option_given *given)
+{
+    *(enum pgk_heap_weight *)given->into = export_weight(given->verb, given->value);
+}
+
+static const struct option_row rows[] = {
+    {"source", 0, "DIR",
+     "where to look for sources, besides where they were compiled; may be repeated",
+     OPTION_LIST(struct report, sources),
+     .page = "the whole path of a file is tried, then shorter and shorter ends of it"},
+    {"no-source", 0, NULL, "no excerpts of sources on the page",
+     OPTION_FLAG(struct report, export.without_sources)},
+    {"contexts", 0, "N",
+     "contexts on the page one by one (default 50000, in Markdown 10); the rest is summed up",
+     OPTION_NUMBER(struct report, export.max_contexts, 1, 10000000)},
+    {"weight", 0, "NAME",
+     "what folded stacks count: bytes (default), count, accesses, lifetime-bytes, leaked, "
+     "leaked-count, peak, peak-count", OPTION_CALL_FOR(struct report, export.weight, take_weight),
+     .page = "the last four need a profile of pgokit's runtime: alive at exit, and at the peak"},
+    {"plan", 0, "FILE", "show what this plan of pgokit plan does; the page only",
+     OPTION_TEXT(struct report, plan),
+     .page = "of a single heap profile that has addresses or is matched with the build of `-b`"},
+    {"alloc-stats", 0, "FILE",
+     "and what its groups held: what the allocator wrote to standard error under pgokit run; - is "
+     "standard input", OPTION_TEXT(struct report, stats),
+     .page = "as in [pgokit plan](pgokit-plan.md)"},
+    {0},
+};
+static const struct option_table table = {"report heap", NULL, rows};
+static const struct option_group groups[] = {
+    OPTION_GROUP(report_choice_options, struct report, choice),
+    {&table, 0, 0},
+    CLI_COMMON(struct report),
+    {0},
+};
+
 static void parse(struct report *r, int argc, char **argv)
 {
     r->export.struct_size = sizeof r->export;
-    for (int c;
-         (c = cli_next_option(&cmd_report, argc, argv, REPORT_SHORT, options, &r->common)) != -1;) {
-        switch (c) {
-        case OPT_SOURCE:
-            cli_list_add(&r->sources, optarg);
-            break;
-        case OPT_NO_SOURCE:
-            r->export.without_sources = true;
-            break;
-        case OPT_CONTEXTS:
-            r->export.max_contexts = cli_number("--contexts", optarg, 1, 10000000);
-            break;
-        case OPT_WEIGHT:
-            r->export.weight = export_weight(&cmd_report, optarg);
-            break;
-        case OPT_PLAN:
-            r->plan = optarg;
-            break;
-        case OPT_STATS:
-            r->stats = optarg;
-            break;
-        default:
-            report_option(&r->choice, c);
-        }
-    }
+    option_parse(&cmd_report, groups, argc, argv, r);
     report_operand(&r->choice, argc, argv);
     if (r->stats && !r->plan)
         cli_usage(&cmd_report, "--alloc-stats requires --plan");
@@ -160,4 +148,5 @@ static int run(int argc, char **argv)
     return exit_code;
 }
 
-const struct cli_action report_heap = {PGK_KIND_HEAP, help, REPORT_SHORT, options, run};
+const struct cli_action report_heap = {
+    PGK_KIND_HEAP, help, .run = run, .groups = groups, .examples = examples};

@@ -5,29 +5,16 @@
 
 #include <stdio.h>
 
-static const char help[] = "The page shows headline figures, functions by samples, calling "
-                           "contexts and inlined code as a\n"
-                           "flame graph, call targets and types of objects, what counts as hot, "
-                           "and how dense the profile\n"
-                           "is; with -b how much of the program it covers (docs/report.md).\n\n"
-                           REPORT_HELP
-                           "      --contexts N     functions or contexts on the page one by one "
-                           "(default 50000, in\n"
-                           "                       Markdown 10); the rest is summed up\n"
-                           "\nExamples:\n"
-                           "  pgokit report app.afdo -b ./app -o report.html\n"
-                           "  pgokit report today.afdo --base last-week.afdo -o diff.html\n"
-                           "  pgokit report app.afdo --format pprof -o app.pb.gz\n"
-                           "  pgokit report app.afdo --format folded | flamegraph.pl > app.svg\n";
+static const char help[] =
+    "The page shows headline figures, functions by samples, calling contexts and inlined code\n"
+    "as a flame graph, call targets and types of objects, what counts as hot, and how dense the\n"
+    "profile is; with -b how much of the program it covers (docs/report.md).\n\n";
 
-enum { OPT_CONTEXTS = 256 };
-
-static const struct option options[] = {
-    REPORT_LONG,
-    {"contexts", required_argument, NULL, OPT_CONTEXTS},
-    CLI_COMMON_LONG,
-    {0},
-};
+static const char examples[] =
+    "  pgokit report app.afdo -b ./app -o report.html\n"
+    "  pgokit report today.afdo --base last-week.afdo -o diff.html\n"
+    "  pgokit report app.afdo --format pprof -o app.pb.gz\n"
+    "  pgokit report app.afdo --format folded | flamegraph.pl > app.svg\n";
 
 struct report {
     struct cli_common common;
@@ -35,19 +22,24 @@ struct report {
     struct pgk_sample_export_opts export;
 };
 
+static const struct option_row rows[] = {
+    {"contexts", 0, "N",
+     "functions or contexts on the page one by one (default 50000, in Markdown 10); the rest is "
+     "summed up", OPTION_NUMBER(struct report, export.max_functions, 1, 10000000)},
+    {0},
+};
+static const struct option_table table = {"report samples", NULL, rows};
+static const struct option_group groups[] = {
+    OPTION_GROUP(report_choice_options, struct report, choice),
+    {&table, 0, 0},
+    CLI_COMMON(struct report),
+    {0},
+};
+
 static void parse(struct report *r, int argc, char **argv)
 {
     r->export.struct_size = sizeof r->export;
-    for (int c;
-         (c = cli_next_option(&cmd_report, argc, argv, REPORT_SHORT, options, &r->common)) != -1;) {
-        switch (c) {
-        case OPT_CONTEXTS:
-            r->export.max_functions = cli_number("--contexts", optarg, 1, 10000000);
-            break;
-        default:
-            report_option(&r->choice, c);
-        }
-    }
+    option_parse(&cmd_report, groups, argc, argv, r);
     report_operand(&r->choice, argc, argv);
 }
 
@@ -131,4 +123,5 @@ static int run(int argc, char **argv)
     return status ? cli_fail(&err) : EXIT_DONE;
 }
 
-const struct cli_action report_sample = {PGK_KIND_SAMPLE, help, REPORT_SHORT, options, run};
+const struct cli_action report_sample = {
+    PGK_KIND_SAMPLE, help, .run = run, .groups = groups, .examples = examples};
