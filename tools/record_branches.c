@@ -17,47 +17,12 @@ static const char help[] =
     "recorder is preloaded into PROGRAM and its children, on x86-64. Writes the counts of\n"
     "PROGRAM for pgokit gen, and says on standard error how it went. If PROGRAM has less\n"
     "than a tenth of the branches, the counts are of the library or child with the most.\n\n"
-    "  -o, --output FILE    the counts; default " DEFAULT_NAME "\n"
-    "  -b, --binary FILE    count this library or program instead of PROGRAM\n"
-    "  -F, --frequency HZ   windows for each second of a thread's processor time (100);\n"
-    "                       the kernel's clock, of 100 to 1000 ticks a second, is the limit\n"
-    "  -n, --branches N     branches of a window, 2 to 4096 (512)\n"
-    "  -d, --seconds N      record for so many seconds from the start, then only run\n"
-    "      --real-time      windows for each second on the clock: more than the kernel's ticks,\n"
-    "                       for short runs; calls that wait may be interrupted\n"
-    "      --loads          note which data of programs and libraries loads hit: vtables, of\n"
-    "                       which pgokit gen --vtables makes types of objects, and variables,\n"
-    "                       for --data. They are in the recordings, so --keep is implied\n"
-    "      --callchain      count by calling context, of which pgokit gen makes profiles\n"
-    "                       with contexts; frame pointers are not needed\n"
-    "      --no-scale       count what windows saw, not what they stand for\n"
-    "      --perf           write the windows of each process as samples of perf, too, with\n"
-    "                       branch stacks of 32: FILE.PROCESS.perf, for perf script and others;\n"
-    "                       it grows with time, by 13 KB for each window\n"
-    "      --keep           keep the recording of each process, FILE.PROCESS, which has all\n"
-    "                       libraries and is an input of pgokit gen, too\n"
-    "\nPGOKIT_BRANCHES_OPTIONS in the environment is kept; options given here win. PGOKIT_RUNTIME\n"
-    "names the folder of the recorder.\n"
-    "\nExamples:\n"
+    "PGOKIT_BRANCHES_OPTIONS in the environment is kept; options given here win. PGOKIT_RUNTIME\n"
+    "names the folder of the recorder.\n\n";
+
+static const char examples[] =
     "  pgokit record branches -- ./app input; pgokit gen branches.counts -b ./app -o app.afdo\n"
     "  pgokit record branches -b ./libx.so -o libx.counts -- make check\n";
-
-enum { OPT_REAL_TIME = 256, OPT_LOADS, OPT_CALLCHAIN, OPT_PERF, OPT_KEEP, OPT_NO_SCALE };
-
-static const struct option options[] = {
-    {"output", required_argument, NULL, 'o'},
-    {"frequency", required_argument, NULL, 'F'},
-    {"branches", required_argument, NULL, 'n'},
-    {"seconds", required_argument, NULL, 'd'},
-    {"real-time", no_argument, NULL, OPT_REAL_TIME},
-    {"loads", no_argument, NULL, OPT_LOADS},
-    {"callchain", no_argument, NULL, OPT_CALLCHAIN},
-    {"perf", no_argument, NULL, OPT_PERF},
-    {"keep", no_argument, NULL, OPT_KEEP},
-    {"no-scale", no_argument, NULL, OPT_NO_SCALE},
-    CLI_COMMON_LONG,
-    {0},
-};
 
 struct record {
     struct cli_common common;
@@ -70,43 +35,54 @@ struct record {
     char template[2 * PATH_MAX]; /* of the recordings */
 };
 
+static const struct option_row rows[] = {
+    {"output", 'o', "FILE", "the counts; default " DEFAULT_NAME,
+     OPTION_TEXT(struct record, output), .is_output = true,
+     .page = "[address counts](../formats/address-counts.md) of the program"},
+    {"binary", 'b', "FILE", "count this library or program instead of PROGRAM",
+     OPTION_LIST(struct record, common.binaries), .page = "which may be a script or `make`"},
+    {"frequency", 'F', "HZ",
+     "windows for each second of a thread's processor time (100); the kernel's clock, of 100 to "
+     "1000 ticks a second, is the limit", OPTION_NUMBER(struct record, frequency, 1, 10000),
+     .page = "1 to 10000"},
+    {"branches", 'n', "N", "branches of a window, 2 to 4096 (512)",
+     OPTION_NUMBER(struct record, branches, 2, 4096)},
+    {"seconds", 'd', "N", "record for so many seconds from the start, then only run",
+     OPTION_NUMBER(struct record, seconds, 1, 4000000)},
+    {"real-time", 0, NULL,
+     "windows for each second on the clock: more than the kernel's ticks, for short runs; calls "
+     "that wait may be interrupted", OPTION_FLAG(struct record, real_time),
+     .page = "they then fail with EINTR"},
+    {"loads", 0, NULL,
+     "note which data of programs and libraries loads hit: vtables, of which pgokit gen --vtables "
+     "makes types of objects, and variables, for --data. They are in the recordings, so --keep is "
+     "implied", OPTION_FLAG(struct record, loads)},
+    {"callchain", 0, NULL,
+     "count by calling context, of which pgokit gen makes profiles with contexts; frame pointers "
+     "are not needed", OPTION_FLAG(struct record, callchain),
+     .page = "the recorder reads the callers from the stack with unwind tables (`.eh_frame`) when "
+             "a window begins, and then follows its calls and returns"},
+    {"no-scale", 0, NULL, "count what windows saw, not what they stand for",
+     OPTION_FLAG(struct record, no_scale),
+     .page = "counts are otherwise [scaled up]"
+             "(../formats/profile-generation.md#12-counts-of-windows)"},
+    {"perf", 0, NULL,
+     "write the windows of each process as samples of perf, too, with branch stacks of 32: "
+     "FILE.PROCESS.perf, for perf script and others; it grows with time, by 13 KB for each window",
+     OPTION_FLAG(struct record, perf)},
+    {"keep", 0, NULL,
+     "keep the recording of each process, FILE.PROCESS, which has all libraries and is an input of "
+     "pgokit gen, too", OPTION_FLAG(struct record, keep),
+     .page = "see [branch recordings](../formats/branch-recording.md)"},
+    {0},
+};
+static const struct option_table table = {"record branches", NULL, rows};
+static const struct option_group groups[] = {{&table, 0, 0}, CLI_COMMON(struct record), {0}};
+
 static void parse(struct record *r, int argc, char **argv)
 {
-    for (int c; (c = cli_next_option(&record_branches, argc, argv, "+o:F:n:d:", options,
-                                     &r->common)) != -1;) {
-        switch (c) {
-        case 'o':
-            r->output = optarg;
-            break;
-        case 'F':
-            r->frequency = cli_number("--frequency", optarg, 1, 10000);
-            break;
-        case 'n':
-            r->branches = cli_number("--branches", optarg, 2, 4096);
-            break;
-        case 'd':
-            r->seconds = cli_number("--seconds", optarg, 1, 4000000);
-            break;
-        case OPT_REAL_TIME:
-            r->real_time = true;
-            break;
-        case OPT_LOADS:
-            r->loads = r->keep = true;
-            break;
-        case OPT_CALLCHAIN:
-            r->callchain = true;
-            break;
-        case OPT_PERF:
-            r->perf = true;
-            break;
-        case OPT_KEEP:
-            r->keep = true;
-            break;
-        case OPT_NO_SCALE:
-            r->no_scale = true;
-            break;
-        }
-    }
+    option_parse(&record_branches, groups, argc, argv, r);
+    r->keep |= r->loads;
     if (optind == argc)
         cli_usage(&record_branches, "no program: name it after --");
     if (r->common.binaries.n > 1)
@@ -243,4 +219,6 @@ const struct cli_verb record_branches = {
         "126 the program cannot be run or recorded, 127 there is no such program,\n"
         "2 wrong usage",
     .run = run,
-    .options = options};
+    .groups = groups,
+    .examples = examples,
+    .stops_at_operand = true};

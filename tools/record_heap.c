@@ -23,40 +23,14 @@ static const char help[] =
     "pgokit config says brings the runtime along, and its loads and stores are counted; into\n"
     "any other program the runtime is preloaded. Says at the end, on standard error, what was\n"
     "recorded and what to type next.\n\n"
-    "  -o, --output FILE    name of the profile: %p process, %h host, %e program, %t time;\n"
-    "                       default " DEFAULT_NAME ". Without %p, children add their number\n"
-    "      --depth N        frames kept of a call stack, 1 to 255 (default 30)\n"
-    "      --raw-version N  version of the raw profile, 3 to 5 (default 5)\n"
-    "      --histogram      require accesses by place in the object; the program decides,\n"
-    "                       see pgokit config --histogram\n"
-    "      --leak-check     find the objects that no pointer leads to when the program ends\n"
-    "      --socket FILE    answer requests there while the program runs, see --attach; %p, %h,\n"
-    "                       %e and %t as in -o. Children need %p to have one of their own\n"
-    "\nOf a running process that has a socket:\n\n"
-    "      --attach PID REQUEST\n"
-    "                       dump (write what it recorded up to now), start, stop (do not record\n"
-    "                       new objects), or status\n"
-    "\nPGOKIT_HEAP_OPTIONS in the environment is kept; options given here win. PGOKIT_RUNTIME\n"
-    "names the folder of the runtime.\n"
-    "\nExamples:\n"
+    "PGOKIT_HEAP_OPTIONS in the environment is kept; options given here win. PGOKIT_RUNTIME\n"
+    "names the folder of the runtime.\n\n";
+
+static const char examples[] =
     "  pgokit record heap -- ./app input\n"
     "  pgokit record heap -o runs/%e.%p.profraw --depth 60 -- make check\n"
     "  pgokit record heap --socket /run/app.sock -- ./app &\n"
     "  pgokit record heap --attach $(pidof app) dump\n";
-
-enum { OPT_DEPTH = 256, OPT_VERSION, OPT_HISTOGRAM, OPT_LEAK_CHECK, OPT_SOCKET, OPT_ATTACH };
-
-static const struct option options[] = {
-    {"output", required_argument, NULL, 'o'},
-    {"depth", required_argument, NULL, OPT_DEPTH},
-    {"raw-version", required_argument, NULL, OPT_VERSION},
-    {"histogram", no_argument, NULL, OPT_HISTOGRAM},
-    {"leak-check", no_argument, NULL, OPT_LEAK_CHECK},
-    {"socket", required_argument, NULL, OPT_SOCKET},
-    {"attach", required_argument, NULL, OPT_ATTACH},
-    CLI_COMMON_LONG,
-    {0},
-};
 
 struct record {
     struct cli_common common;
@@ -69,34 +43,41 @@ struct record {
     char template[PATH_MAX]; /* of the profiles' names, absolute */
 };
 
+static const struct option_row rows[] = {
+    {"output", 'o', "FILE",
+     "name of the profile: %p process, %h host, %e program, %t time; default " DEFAULT_NAME
+     ". Without %p, children add their number", OPTION_TEXT(struct record, output),
+     .is_output = true,
+     .page = "`%%` is a percent sign. In a folder, the file has the default name"},
+    {"depth", 0, "N", "frames kept of a call stack, 1 to 255 (default 30)",
+     OPTION_NUMBER(struct record, depth, 1, 255)},
+    {"raw-version", 0, "N", "version of the raw profile, 3 to 5 (default 5)",
+     OPTION_NUMBER(struct record, raw_version, 3, 5),
+     .page = "LLVM 16 to 18 read 3, LLVM 22 reads 5"},
+    {"histogram", 0, NULL,
+     "require accesses by place in the object; the program decides, see pgokit config --histogram",
+     OPTION_FLAG(struct record, histogram),
+     .page = "programs that are not built for this are refused"},
+    {"leak-check", 0, NULL, "find the objects that no pointer leads to when the program ends",
+     OPTION_FLAG(struct record, leak_check),
+     .page = "`show` reports them as unreachable. [How it works](../design/runtime.md#leaks), and "
+             "what it misses"},
+    {"socket", 0, "FILE",
+     "answer requests there while the program runs, see --attach; %p, %h, %e and %t as in -o. "
+     "Children need %p to have one of their own", OPTION_TEXT(struct record, socket),
+     .page = "a Unix socket ([libpgokit_heap](libpgokit_heap.md#while-the-program-runs))"},
+    {"attach", 0, "PID",
+     "instead send a REQUEST to a running process that has a socket: dump (write what it recorded "
+     "up to now), start, stop (do not record new objects), or status",
+     OPTION_NUMBER(struct record, attach, 1, INT_MAX)},
+    {0},
+};
+static const struct option_table table = {"record heap", NULL, rows};
+static const struct option_group groups[] = {{&table, 0, 0}, CLI_COMMON(struct record), {0}};
+
 static void parse(struct record *r, int argc, char **argv)
 {
-    for (int c;
-         (c = cli_next_option(&record_heap, argc, argv, "+o:", options, &r->common)) != -1;) {
-        switch (c) {
-        case 'o':
-            r->output = optarg;
-            break;
-        case OPT_DEPTH:
-            r->depth = cli_number("--depth", optarg, 1, 255);
-            break;
-        case OPT_VERSION:
-            r->raw_version = cli_number("--raw-version", optarg, 3, 5);
-            break;
-        case OPT_HISTOGRAM:
-            r->histogram = true;
-            break;
-        case OPT_LEAK_CHECK:
-            r->leak_check = true;
-            break;
-        case OPT_SOCKET:
-            r->socket = optarg;
-            break;
-        case OPT_ATTACH:
-            r->attach = cli_number("--attach", optarg, 1, INT_MAX);
-            break;
-        }
-    }
+    option_parse(&record_heap, groups, argc, argv, r);
     if (r->attach && (r->output || r->socket || r->depth || r->raw_version || r->histogram ||
                       r->leak_check))
         cli_usage(&record_heap, "--attach is for a program that runs already, other options are "
@@ -283,4 +264,6 @@ const struct cli_verb record_heap = {
         "126 the program cannot be run or recorded, 127 there is no such program,\n"
         "2 wrong usage",
     .run = run,
-    .options = options};
+    .groups = groups,
+    .examples = examples,
+    .stops_at_operand = true};
