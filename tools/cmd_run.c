@@ -14,23 +14,32 @@ static const char help[] =
     "usage: pgokit run [--plan FILE] -- PROGRAM [ARGUMENT]...\n\n"
     "Runs PROGRAM and its children with libpgokit_alloc for malloc and operator new: jemalloc,\n"
     "in which objects that a plan (pgokit plan) tells apart have memory of their own. Nothing\n"
-    "else of the program changes.\n\n"
-    "      --plan FILE      the plan; without one all is as with jemalloc\n"
-    "      --stats          say at the end of each process what its groups hold\n"
-    "      --stats-signal N  say it whenever a process gets signal number N\n"
-    "\nExamples:\n"
+    "else of the program changes.\n\n";
+
+static const char examples[] =
     "  pgokit run --plan app.plan -- ./app input\n"
     "  pgokit run --plan app.plan --stats -- ./app input\n";
 
-enum { OPT_PLAN = 256, OPT_STATS, OPT_STATS_SIGNAL };
+struct run {
+    struct cli_common common;
+    const char *plan;
+    unsigned long stats_signal;
+    bool stats;
+};
 
-static const struct option options[] = {
-    {"plan", required_argument, NULL, OPT_PLAN},
-    {"stats", no_argument, NULL, OPT_STATS},
-    {"stats-signal", required_argument, NULL, OPT_STATS_SIGNAL},
-    CLI_COMMON_LONG,
+static const struct option_row rows[] = {
+    {"plan", 0, "FILE", "the plan; without one all is as with jemalloc",
+     OPTION_TEXT(struct run, plan), .page = "[pgokit plan](pgokit-plan.md) makes it"},
+    {"stats", 0, NULL, "say at the end of each process what its groups hold",
+     OPTION_FLAG(struct run, stats)},
+    {"stats-signal", 0, "N", "say it whenever a process gets signal number N",
+     OPTION_NUMBER(struct run, stats_signal, 1, _NSIG - 1),
+     .page = "12 is SIGUSR2; at the next object that it allocates or frees in a group. A program "
+             "that handles the signal itself prints nothing"},
     {0},
 };
+static const struct option_table table = {"run", NULL, rows};
+static const struct option_group groups[] = {{&table, 0, 0}, CLI_COMMON(struct run), {0}};
 
 static _Noreturn void refuse(int exit_code, const char *program, const char *why)
 {
@@ -74,35 +83,26 @@ static void check(const char *program)
 
 static int run(int argc, char **argv)
 {
-    struct cli_common common = {0};
-    const char *plan = NULL;
-    unsigned long stats_signal = 0;
+    struct run o = {0};
     char path[PATH_MAX];
-    bool stats = false;
-    for (int c; (c = cli_next_option(&cmd_run, argc, argv, "+", options, &common)) != -1;) {
-        if (c == OPT_PLAN)
-            plan = optarg;
-        if (c == OPT_STATS_SIGNAL)
-            stats_signal = cli_number("--stats-signal", optarg, 1, SIGRTMAX);
-        stats |= c == OPT_STATS;
-    }
+    option_parse(&cmd_run, groups, argc, argv, &o);
     if (optind == argc)
         cli_usage(&cmd_run, "no program: name it after --");
     check(argv[optind]);
-    if (plan)
-        set_plan(plan);
-    if (stats)
+    if (o.plan)
+        set_plan(o.plan);
+    if (o.stats)
         set("PGOKIT_ALLOC_STATS", "1");
-    if (stats_signal) {
+    if (o.stats_signal) {
         char number[24];
-        snprintf(number, sizeof number, "%lu", stats_signal);
+        snprintf(number, sizeof number, "%lu", o.stats_signal);
         set("PGOKIT_ALLOC_STATS_SIGNAL", number);
     }
     if (!heap_runtime_find(path, ALLOCATOR))
         refuse(EXIT_RECORD_FAILED, argv[optind],
                ALLOCATOR " is nowhere. Set PGOKIT_RUNTIME to the folder where it is");
     record_join("LD_PRELOAD", path, record_environment("LD_PRELOAD"));
-    cli_common_free(&common);
+    cli_common_free(&o.common);
     execvp(argv[optind], argv + optind);
     refuse(errno == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE, argv[optind], strerror(errno));
 }
@@ -114,4 +114,6 @@ const struct cli_verb cmd_run = {
     .exit_help = "that of the program; 125 pgokit failed, 126 the program cannot be run,\n"
                  "127 there is no such program, 2 wrong usage",
     .run = run,
-    .options = options};
+    .groups = groups,
+    .examples = examples,
+    .stops_at_operand = true};

@@ -6,37 +6,13 @@
 static const char help[] =
     "A plan made from a raw profile is for the profiled build; only --explain needs its symbols\n"
     "(-b, or found by build id). Other profiles, and raw profiles of a build other than -b, are\n"
-    "matched with the binary of -b, which needs debug information.\n\n"
-    "  -o, --output FILE    the plan; - is standard output\n"
-    "      --explain        print why each context is where it is, and what is expected of it\n"
-    "      --groups N       groups at most, that of all other objects included, 2 to 14\n"
-    "                       (default 8)\n"
-    "      --depth N        calls looked at when an object is allocated, at most, 1 to 16\n"
-    "                       (default 8)\n"
-    "      --profiled-binary FILE  the program or a library as it was profiled, if -b is another\n"
-    "                       build; may be repeated\n"
-    "      --plan FILE      explain this plan with the profile's contexts, and make none\n"
-    "      --alloc-stats FILE  explain with what groups held: what the allocator wrote to\n"
-    "                       standard error under pgokit run; - is standard input\n"
-    "\nExamples:\n"
+    "matched with the binary of -b, which needs debug information.\n\n";
+
+static const char examples[] =
     "  pgokit plan memprof.profraw.1 -b ./app -o app.plan\n"
     "  pgokit plan memprof.profraw.1 -b ./app --explain\n"
     "  pgokit plan app.profdata -b ./app -b ./libapp.so -o app.plan\n"
     "  pgokit plan memprof.profraw.1 -b ./app --plan app.plan --explain --alloc-stats app.stats\n";
-
-enum { OPT_EXPLAIN = 256, OPT_GROUPS, OPT_DEPTH, OPT_PROFILED, OPT_PLAN, OPT_STATS };
-
-static const struct option options[] = {
-    {"output", required_argument, NULL, 'o'},
-    {"explain", no_argument, NULL, OPT_EXPLAIN},
-    {"groups", required_argument, NULL, OPT_GROUPS},
-    {"depth", required_argument, NULL, OPT_DEPTH},
-    {"profiled-binary", required_argument, NULL, OPT_PROFILED},
-    {"plan", required_argument, NULL, OPT_PLAN},
-    {"alloc-stats", required_argument, NULL, OPT_STATS},
-    CLI_COMMON_LONG,
-    {0},
-};
 
 struct plan {
     struct plan_input in;
@@ -44,34 +20,39 @@ struct plan {
     bool explain;
 };
 
+static const struct option_row rows[] = {
+    {"output", 'o', "FILE", "the plan; - is standard output", OPTION_TEXT(struct plan, output),
+     .is_output = true, .page = "see [its format](../formats/placement-plan.md)"},
+    {"explain", 0, NULL, "print why each context is where it is, and what is expected of it",
+     OPTION_FLAG(struct plan, explain),
+     .page = "with the memory of each group at the peak, mean lifetime and, where it is known, "
+             "accesses for each byte"},
+    {"groups", 0, "N",
+     "groups at most, that of all other objects included, 2 to 14 (default 8)",
+     OPTION_NUMBER(struct plan, in.opts.groups, 2, 14)},
+    {"depth", 0, "N", "calls looked at when an object is allocated, at most, 1 to 16 (default 8)",
+     OPTION_NUMBER(struct plan, in.opts.depth, 1, 16)},
+    {"profiled-binary", 0, "FILE",
+     "the program or a library as it was profiled, if -b is another build; may be repeated",
+     OPTION_LIST(struct plan, in.profiled)},
+    {"plan", 0, "FILE", "explain this plan with the profile's contexts, and make none",
+     OPTION_TEXT(struct plan, in.file)},
+    {"alloc-stats", 0, "FILE",
+     "explain with what groups held: what the allocator wrote to standard error under pgokit run; "
+     "- is standard input", OPTION_TEXT(struct plan, stats),
+     .page = "of several times and processes, the one at which the group had most bytes of "
+             "objects"},
+    {0},
+};
+static const struct option_table table = {"plan", NULL, rows};
+static const struct option_group groups[] = {
+    {&table, 0, 0}, OPTION_GROUP(cli_common_options, struct plan, in.common), {0}};
+
 static void parse(struct plan *p, int argc, char **argv)
 {
     p->in.opts.struct_size = sizeof p->in.opts;
-    for (int c; (c = cli_next_option(&cmd_plan, argc, argv, "o:", options, &p->in.common)) != -1;) {
-        switch (c) {
-        case 'o':
-            p->output = optarg;
-            break;
-        case OPT_EXPLAIN:
-            p->explain = p->in.names = true;
-            break;
-        case OPT_PLAN:
-            p->in.file = optarg;
-            break;
-        case OPT_STATS:
-            p->stats = optarg;
-            break;
-        case OPT_GROUPS:
-            p->in.opts.groups = (unsigned)cli_number("--groups", optarg, 2, 14);
-            break;
-        case OPT_DEPTH:
-            p->in.opts.depth = (unsigned)cli_number("--depth", optarg, 1, 16);
-            break;
-        case OPT_PROFILED:
-            cli_list_add(&p->in.profiled, optarg);
-            break;
-        }
-    }
+    option_parse(&cmd_plan, groups, argc, argv, p);
+    p->in.names = p->explain;
     if (optind + 1 != argc)
         cli_usage(&cmd_plan, "plan takes one profile; pgokit merge adds up several");
     if (!p->output && !p->explain)
@@ -106,4 +87,5 @@ static int run(int argc, char **argv)
     return exit_code;
 }
 
-const struct cli_action plan_heap = {PGK_KIND_HEAP, help, "o:", options, run};
+const struct cli_action plan_heap = {
+    PGK_KIND_HEAP, help, .run = run, .groups = groups, .examples = examples};
