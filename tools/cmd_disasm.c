@@ -8,39 +8,13 @@
 static const char help[] =
     "usage: pgokit disasm BINARY [OPTION]...\n\n"
     "Disassembles a program for x86-64 or AArch64, and shows at each instruction the pseudo\n"
-    "probes and source lines that belong to it.\n\n"
-    "  -f, --function NAME  only this function, by its linkage name or as a programmer writes\n"
-    "                       it, without parameters; may be repeated\n"
-    "      --probes         the pseudo probes before each instruction\n"
-    "      --source         the source line, its text, and what is inlined into what\n"
-    "      --source-dir DIR where to look for sources, besides where they were compiled; may be\n"
-    "                       repeated; --source is then implied\n"
-    "      --format FORMAT  text (default), json (docs/formats/disasm-json.md), or llvm: what\n"
-    "                       llvm-profgen 22 prints when it shows disassembly only\n"
-    "      --json           the same as --format json\n"
-    "      --profile FILE   the samples of a sample profile beside each instruction, or each\n"
-    "                       probe if it is a profile by probes; not with --format llvm\n"
-    "      --top N          only the N functions with the most samples, hottest first\n"
-    "\nExamples:\n"
+    "probes and source lines that belong to it.\n\n";
+
+static const char examples[] =
     "  pgokit disasm ./app --probes --function 'Cache::lookup'\n"
     "  pgokit disasm ./app --profile app.afdo --top 5\n"
     "  pgokit disasm ./app --format llvm --probes > app.probes.txt\n"
     "  pgokit disasm ./app --json --source | jq '.functions[].name'\n";
-
-enum { OPT_PROBES = 256, OPT_SOURCE, OPT_FORMAT, OPT_JSON, OPT_PROFILE, OPT_TOP, OPT_SOURCE_DIR };
-
-static const struct option options[] = {
-    {"function", required_argument, NULL, 'f'},
-    {"probes", no_argument, NULL, OPT_PROBES},
-    {"source", no_argument, NULL, OPT_SOURCE},
-    {"source-dir", required_argument, NULL, OPT_SOURCE_DIR},
-    {"format", required_argument, NULL, OPT_FORMAT},
-    {"json", no_argument, NULL, OPT_JSON},
-    {"profile", required_argument, NULL, OPT_PROFILE},
-    {"top", required_argument, NULL, OPT_TOP},
-    CLI_COMMON_LONG,
-    {0},
-};
 
 struct disasm {
     struct cli_common common;
@@ -50,15 +24,38 @@ struct disasm {
     struct pgk_sample *profile;
 };
 
-static enum pgk_disasm_format parse_format(const char *text)
-{
-    static const char *const names[] = {
-        [PGK_DISASM_TEXT] = "text", [PGK_DISASM_LLVM] = "llvm", [PGK_DISASM_JSON] = "json"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (!strcmp(text, names[i]))
-            return (enum pgk_disasm_format)i;
-    cli_usage(&cmd_disasm, "--format takes text, llvm or json, not '%s'", text);
-}
+static const struct option_choice formats[] = {
+    {"text", PGK_DISASM_TEXT}, {"llvm", PGK_DISASM_LLVM}, {"json", PGK_DISASM_JSON}, {0}};
+
+static const struct option_row rows[] = {
+    {"function", 'f', "NAME",
+     "only this function, by its linkage name or as a programmer writes it, without parameters; "
+     "may be repeated", OPTION_LIST(struct disasm, functions),
+     .page = "without tags such as `[abi:cxx11]`, too. If a function is inlined everywhere, the "
+             "message lists the places"},
+    {"probes", 0, NULL, "the pseudo probes before each instruction",
+     OPTION_FLAG(struct disasm, opts.probes)},
+    {"source", 0, NULL, "the source line, its text, and what is inlined into what",
+     OPTION_FLAG(struct disasm, opts.source), .page = "wherever one of these changes"},
+    {"source-dir", 0, "DIR",
+     "where to look for sources, besides where they were compiled; may be repeated; --source is "
+     "then implied", OPTION_LIST(struct disasm, source_dirs)},
+    {"format", 0, "FORMAT",
+     "text (default), json, or llvm: what llvm-profgen 22 prints when it shows disassembly only",
+     OPTION_CHOICE(struct disasm, opts.format, formats),
+     .page = "see [disasm-json](../formats/disasm-json.md)"},
+    {"json", 0, NULL, "the same as --format json",
+     OPTION_VALUE(struct disasm, opts.format, PGK_DISASM_JSON)},
+    {"profile", 0, "FILE",
+     "the samples of a sample profile at each instruction, or each probe if it is a profile by "
+     "probes; not with --format llvm", OPTION_TEXT(struct disasm, profile_path)},
+    {"top", 0, "N", "only the N functions with the most samples, hottest first",
+     OPTION_NUMBER(struct disasm, opts.top, 1, 1000000000),
+     .page = "functions without samples are left out"},
+    {0},
+};
+static const struct option_table table = {"disasm", NULL, rows};
+static const struct option_group groups[] = {{&table, 0, 0}, CLI_COMMON(struct disasm), {0}};
 
 /* The binary is the operand, or that of -b. */
 static void take_binary(struct disasm *d, int argc, char **argv)
@@ -72,35 +69,8 @@ static void take_binary(struct disasm *d, int argc, char **argv)
 static void parse(struct disasm *d, int argc, char **argv)
 {
     d->opts = (struct pgk_disasm_opts){.struct_size = sizeof d->opts};
-    for (int c; (c = cli_next_option(&cmd_disasm, argc, argv, "f:", options, &d->common)) != -1;) {
-        switch (c) {
-        case 'f':
-            cli_list_add(&d->functions, optarg);
-            break;
-        case OPT_PROBES:
-            d->opts.probes = true;
-            break;
-        case OPT_SOURCE:
-            d->opts.source = true;
-            break;
-        case OPT_SOURCE_DIR:
-            d->opts.source = true;
-            cli_list_add(&d->source_dirs, optarg);
-            break;
-        case OPT_FORMAT:
-            d->opts.format = parse_format(optarg);
-            break;
-        case OPT_JSON:
-            d->opts.format = PGK_DISASM_JSON;
-            break;
-        case OPT_PROFILE:
-            d->profile_path = optarg;
-            break;
-        case OPT_TOP:
-            d->opts.top = cli_number("--top", optarg, 1, 1000000000);
-            break;
-        }
-    }
+    option_parse(&cmd_disasm, groups, argc, argv, d);
+    d->opts.source |= d->source_dirs.n != 0;
     take_binary(d, argc, argv);
     if (d->profile_path && d->opts.format == PGK_DISASM_LLVM)
         cli_usage(&cmd_disasm, "--profile is for the formats text and json: llvm-profgen shows "
@@ -187,5 +157,6 @@ const struct cli_verb cmd_disasm = {
     .exit_help = "0 done, 1 done but some parts are not code, have no place or were profiled with "
                  "other code, 2 failed",
     .run = run,
-    .options = options,
+    .groups = groups,
+    .examples = examples,
 };
