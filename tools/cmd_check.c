@@ -8,25 +8,31 @@ static const char help[] =
     "       pgokit check --repair OUTPUT FILE\n"
     "       pgokit check --kinds FILE...\n\n"
     "Reads each file to its last byte and says whether it is sound, what it holds, and which\n"
-    "other tools read it. The files may be of different kinds.\n\n"
-    "      --repair OUTPUT  write what can be read of a damaged heap profile, record by record,\n"
-    "                       in the same format and version (a heaptrack file: as a partial\n"
-    "                       profile), and list what is lost\n"
-    "      --kinds          say only of which kind each file is, by its first bytes: heap,\n"
-    "                       instr, sample, gcov, binary, both 'instr,heap', or unknown; and\n"
-    "                       the build ids that it stores\n"
-    "\nExamples:\n"
+    "other tools read it. The files may be of different kinds.\n\n";
+
+static const char examples[] =
     "  pgokit check memprof.profraw.* app.profdata\n"
     "  pgokit check --repair saved.profraw memprof.profraw.4711\n";
 
-enum { OPT_REPAIR = 256, OPT_KINDS };
+struct check {
+    struct cli_common common;
+    const char *output;
+    bool kinds_only;
+};
 
-static const struct option options[] = {
-    {"repair", required_argument, NULL, OPT_REPAIR},
-    {"kinds", no_argument, NULL, OPT_KINDS},
-    CLI_COMMON_LONG,
+static const struct option_row rows[] = {
+    {"repair", 0, "OUTPUT",
+     "write what can be read of a damaged heap profile, record by record, in the same format and "
+     "version (a heaptrack file: as a partial profile), and list what is lost",
+     OPTION_TEXT(struct check, output), .is_output = true},
+    {"kinds", 0, NULL,
+     "say only of which kind each file is, by its first bytes: heap, instr, sample, gcov, binary, "
+     "both 'instr,heap', or unknown; and the build ids that it stores",
+     OPTION_FLAG(struct check, kinds_only)},
     {0},
 };
+static const struct option_table table = {"check", NULL, rows};
+static const struct option_group groups[] = {{&table, 0, 0}, CLI_COMMON(struct check), {0}};
 
 static const struct cli_check *const kinds[] = {
     &check_heap,
@@ -111,30 +117,24 @@ static int repair(const char *path, const char *output)
 
 static int run(int argc, char **argv)
 {
-    struct cli_common common = {0};
+    struct check o = {0};
     int exit_code = EXIT_DONE;
-    const char *output = NULL;
-    bool kinds_only = false;
-    for (int c; (c = cli_next_option(&cmd_check, argc, argv, "", options, &common)) != -1;)
-        if (c == OPT_REPAIR)
-            output = optarg;
-        else
-            kinds_only = true;
+    option_parse(&cmd_check, groups, argc, argv, &o);
     if (optind == argc)
         cli_usage(&cmd_check, "nothing to check: name at least one file");
-    if (output && optind + 1 != argc)
+    if (o.output && optind + 1 != argc)
         cli_usage(&cmd_check, "--repair takes one file");
-    if (output && kinds_only)
+    if (o.output && o.kinds_only)
         cli_usage(&cmd_check, "--repair and --kinds contradict one another");
     cli_keep_stdin(argc - optind, argv + optind);
-    if (output)
-        exit_code = repair(argv[optind], output);
-    for (int i = optind; i < argc && !output; i++) {
+    if (o.output)
+        exit_code = repair(argv[optind], o.output);
+    for (int i = optind; i < argc && !o.output; i++) {
         struct pgk_err err = {0};
-        if (kinds_only ? print_kinds(argv[i], &err) : check(argv[i], &common, &err))
+        if (o.kinds_only ? print_kinds(argv[i], &err) : check(argv[i], &o.common, &err))
             exit_code = cli_fail(&err);
     }
-    cli_common_free(&common);
+    cli_common_free(&o.common);
     return cli_finish_output(exit_code);
 }
 
@@ -144,5 +144,6 @@ const struct cli_verb cmd_check = {
     .help = help,
     .exit_help = "0 all are sound, 1 repaired with losses, 2 some are not",
     .run = run,
-    .options = options,
+    .groups = groups,
+    .examples = examples,
 };

@@ -10,35 +10,38 @@ static const char help[] =
     "Does what the tool of that name does with these arguments, which may have a release behind\n"
     "it, as in llvm-profdata-19. A link of that name to pgokit does the same. Without a name,\n"
     "lists the names; NAME --help lists options. docs/compat.md has all of them.\n\n"
-    "      --print      print the command line of pgokit instead of running it\n"
-    "      --markdown   all names and options as Markdown\n"
-    "\nFor which compiler files are written, whatever the command line says:\n"
+    "For which compiler files are written, whatever the command line says:\n"
     "  PGOKIT_TO_LLVM   llvm14 to llvm23, or any; default: the release in the name, or that\n"
     "                   which wrote the inputs if it is before 19, or any\n"
-    "  PGOKIT_TO_GCC    gcc11 to gcc16; default: what -gcov_version means\n"
-    "\nExamples:\n"
+    "  PGOKIT_TO_GCC    gcc11 to gcc16; default: what -gcov_version means\n\n";
+
+static const char examples[] =
     "  pgokit compat llvm-profdata merge -sparse -o app.profdata default_1.profraw\n"
     "  pgokit compat --print create_gcov -binary app -gcov app.afdo -gcov_version 3\n";
 
-enum { OPT_PRINT = 256, OPT_MARKDOWN };
+struct compat {
+    struct cli_common common;
+    bool print, markdown;
+};
 
-static const struct option options[] = {
-    {"print", no_argument, NULL, OPT_PRINT},
-    {"markdown", no_argument, NULL, OPT_MARKDOWN},
-    CLI_COMMON_LONG,
+static const struct option_row rows[] = {
+    {"print", 0, NULL, "print the command line of pgokit instead of running it",
+     OPTION_FLAG(struct compat, print)},
+    {"markdown", 0, NULL, "all names and options as Markdown",
+     OPTION_FLAG(struct compat, markdown)},
     {0},
 };
+static const struct option_table table = {"compat", NULL, rows};
+static const struct option_group groups[] = {{&table, 0, 0}, CLI_COMMON(struct compat), {0}};
 
 static int run(int argc, char **argv)
 {
-    struct cli_common common = {0};
-    int view = 0;
-    for (int c; (c = cli_next_option(&cmd_compat, argc, argv, "+", options, &common)) != -1;)
-        view = c;
-    cli_common_free(&common);
+    struct compat o = {0};
+    option_parse(&cmd_compat, groups, argc, argv, &o);
+    cli_common_free(&o.common);
     if (optind < argc)
-        return compat_run(argv[optind], argv + optind, view == OPT_PRINT);
-    if (view == OPT_MARKDOWN)
+        return compat_run(argv[optind], argv + optind, o.print);
+    if (o.markdown)
         compat_print_markdown();
     else
         compat_print_names();
@@ -50,5 +53,7 @@ const struct cli_verb cmd_compat = {
     .summary = "runs the command lines of llvm-profdata and other tools",
     .help = help,
     .run = run,
-    .options = options,
+    .groups = groups,
+    .examples = examples,
+    .stops_at_operand = true,
 };

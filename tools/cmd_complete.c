@@ -10,7 +10,7 @@ static const char help[] =
     "a tab and an explanation behind it; the line \":files\" stands for names of files. The\n"
     "completion of bash, zsh and fish, which is installed with pgokit, asks it.\n";
 
-static const struct option options[] = {CLI_COMMON_LONG, {0}};
+static const struct option_group groups[] = {{.table = &cli_common_options}, {0}};
 
 static void offer(const char *typed, const char *word, const char *does)
 {
@@ -113,8 +113,7 @@ static void complete(int n, char *const *words)
 static int run(int argc, char **argv)
 {
     struct cli_common common = {0};
-    while (cli_next_option(&cmd_complete, argc, argv, "+", options, &common) != -1)
-        ;
+    option_parse(&cmd_complete, groups, argc, argv, &common);
     cli_common_free(&common);
     complete(argc - optind, argv + optind);
     return cli_finish_output(EXIT_DONE);
@@ -125,5 +124,6 @@ const struct cli_verb cmd_complete = {
     .summary = "prints shell completions",
     .help = help,
     .run = run,
-    .options = options,
+    .groups = groups,
+    .stops_at_operand = true,
 };

@@ -19,7 +19,7 @@ static const char help[] =
     "Tries what perf record needs for sample profiles on this machine, and prints the commands\n"
     "to type. Nothing is recorded, and nothing is changed.\n";
 
-static const struct option options[] = {CLI_COMMON_LONG, {0}};
+static const struct option_group groups[] = {{.table = &cli_common_options}, {0}};
 
 /* 0, or why the kernel refuses the event. */
 static int open_event(struct perf_event_attr attr, pid_t pid, int cpu)
@@ -193,8 +193,7 @@ static int run(int argc, char **argv)
 {
     struct cli_common common = {0};
     char line[32];
-    while (cli_next_option(&cmd_perf_check, argc, argv, "", options, &common) != -1)
-        continue;
+    option_parse(&cmd_perf_check, groups, argc, argv, &common);
     if (optind != argc)
         cli_usage(&cmd_perf_check, "perf-check takes no file");
     struct perf_event_attr clock = {.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_TASK_CLOCK};
@@ -226,5 +225,5 @@ const struct cli_verb cmd_perf_check = {
     .summary = "shows what this machine can record for sample profiles",
     .help = help,
     .run = run,
-    .options = options,
+    .groups = groups,
 };
