@@ -18,19 +18,9 @@ static const char help[] =
     "that release.\n"
     "use: so that clang uses a profile. By pgokit's plugin it promotes virtual calls by\n"
     "comparing types of objects, which a sample profile has, and tells the allocator at calls\n"
-    "that allocate, of C too, which objects a heap profile has as cold.\n\n"
-    "      --cflags      for compiling C and C++\n"
-    "      --ldflags     for linking\n"
-    "      --libs        the runtime; of use the allocator, behind objects\n"
-    "      --cc CC       compiler: gcc-12, clang, clang-22, a path; default $CC, else clang\n"
-    "      --static      the runtime becomes part of the program (default); also for -static\n"
-    "      --shared      the runtime as a library\n"
-    "      --profile FILE  the profile to use; may be repeated\n"
-    "      --report DIR  each compile writes there what it used, for pgokit match --used DIR;\n"
-    "                    the folder is made\n"
-    "      --histogram   count accesses by place in the object; clang from 19 on, gcc by plugin\n"
-    "  -q, --quiet       do not say what counts the accesses, or what is used\n"
-    "\nExamples:\n"
+    "that allocate, of C too, which objects a heap profile has as cold.\n\n";
+
+static const char examples[] =
     "  clang -O2 $(pgokit config --cflags heap) -c app.c\n"
     "  clang app.o $(pgokit config --ldflags --libs heap) -o app\n"
     "  make CC=gcc-12 CFLAGS=\"-O2 $(pgokit config --cflags heap --cc gcc-12)\" \\\n"
@@ -39,56 +29,36 @@ static const char help[] =
 
 #define HISTOGRAM_NEEDS "histograms of accesses need clang 19 or newer, or a plugin for gcc"
 
-enum { OPT_CFLAGS = 256, OPT_LDFLAGS, OPT_LIBS, OPT_CC, OPT_STATIC, OPT_SHARED, OPT_HISTOGRAM,
-       OPT_PROFILE, OPT_REPORT };
-
-static const struct option options[] = {
-    {"cflags", no_argument, NULL, OPT_CFLAGS},
-    {"ldflags", no_argument, NULL, OPT_LDFLAGS},
-    {"libs", no_argument, NULL, OPT_LIBS},
-    {"cc", required_argument, NULL, OPT_CC},
-    {"static", no_argument, NULL, OPT_STATIC},
-    {"shared", no_argument, NULL, OPT_SHARED},
-    {"histogram", no_argument, NULL, OPT_HISTOGRAM},
-    {"profile", required_argument, NULL, OPT_PROFILE},
-    {"report", required_argument, NULL, OPT_REPORT},
-    CLI_COMMON_LONG,
+static const struct option_row rows[] = {
+    {"cflags", 0, NULL, "for compiling C and C++", OPTION_FLAG(struct config, cflags)},
+    {"ldflags", 0, NULL, "for linking", OPTION_FLAG(struct config, ldflags)},
+    {"libs", 0, NULL, "the runtime; of use the allocator, after objects",
+     OPTION_FLAG(struct config, libs),
+     .page = "[libpgokit_heap](libpgokit_heap.md), whose place on the command line does not "
+             "matter, and [libpgokit_alloc](libpgokit_alloc.md)"},
+    {"cc", 0, "CC", "compiler: gcc-12, clang, clang-22, a path; default $CC, else clang",
+     OPTION_TEXT(struct config, cc)},
+    {"static", 0, NULL, "the runtime becomes part of the program (default); also for -static",
+     OPTION_CLEAR(struct config, shared)},
+    {"shared", 0, NULL, "the runtime as a library", OPTION_FLAG(struct config, shared),
+     .page = "with its path in the program"},
+    {"profile", 0, "FILE", "the profile to use; may be repeated",
+     OPTION_LIST(struct config, profiles)},
+    {"report", 0, "DIR",
+     "each compile writes there what it used, for pgokit match --used DIR; the folder is made",
+     OPTION_TEXT(struct config, report),
+     .page = "see [what compiles used](pgokit-match.md#what-compiles-used)"},
+    {"histogram", 0, NULL,
+     "count accesses by place in the object; clang from 19 on, gcc by plugin",
+     OPTION_FLAG(struct config, histogram)},
     {0},
 };
+static const struct option_table table = {"config", NULL, rows};
+static const struct option_group groups[] = {{&table, 0, 0}, CLI_COMMON(struct config), {0}};
 
 static void parse(struct config *c, int argc, char **argv)
 {
-    for (int o; (o = cli_next_option(&cmd_config, argc, argv, "", options, &c->common)) != -1;) {
-        switch (o) {
-        case OPT_CFLAGS:
-            c->cflags = true;
-            break;
-        case OPT_LDFLAGS:
-            c->ldflags = true;
-            break;
-        case OPT_LIBS:
-            c->libs = true;
-            break;
-        case OPT_CC:
-            c->cc = optarg;
-            break;
-        case OPT_STATIC:
-            c->shared = false;
-            break;
-        case OPT_SHARED:
-            c->shared = true;
-            break;
-        case OPT_HISTOGRAM:
-            c->histogram = true;
-            break;
-        case OPT_PROFILE:
-            cli_list_add(&c->profiles, optarg);
-            break;
-        case OPT_REPORT:
-            c->report = optarg;
-            break;
-        }
-    }
+    option_parse(&cmd_config, groups, argc, argv, c);
     if (optind + 1 != argc)
         cli_usage(&cmd_config, "name what the flags are for: heap or use");
     c->use = !strcmp(argv[optind], "use");
@@ -293,5 +263,6 @@ const struct cli_verb cmd_config = {
     .summary = "prints compiler flags for recording, or for using a profile",
     .help = help,
     .run = run,
-    .options = options,
+    .groups = groups,
+    .examples = examples,
 };

@@ -21,43 +21,11 @@ static const char help[] =
     "Makes a program faster: builds it, records where it spends its time, makes a profile, builds\n"
     "again with the profile, and measures both builds in turn. The commands are run by the shell\n"
     "in the current folder. The build command has to use the flags that are in its environment:\n"
-    "CC, CXX, CFLAGS, CXXFLAGS and LDFLAGS.\n\n"
-    "      --build COMMAND    builds the program\n"
-    "      --clean COMMAND    run before each build, so that all is built anew\n"
-    "      --run COMMAND      runs the program as it is used; this is recorded\n"
-    "      --measure COMMAND  what is measured (default: the command of --run); better other\n"
-    "                         input than the recorded one\n"
-    "      --cc CC            the compiler (default: $CC, else clang, else gcc)\n"
-    "      --clang, --gcc     the same as --cc clang, --cc gcc\n"
-    "  -o, --output FILE      the profile (default: " DEFAULT_NAME ")\n"
-    "  -b, --binary FILE      a program or library that the build makes; may be repeated "
-    "(default:\n"
-    "                         all that it made below the current folder)\n"
-    "  -F, --frequency HZ     windows for each second of processor time, where the machine has no\n"
-    "                         branch records (default: 250)\n"
-    "      --record N         record N runs (default: as many as take 5 s together, at most 20)\n"
-    "  -n, --rounds N         measure each build so often, 0: not at all (default: 7)\n"
-    "\nExample:\n"
+    "CC, CXX, CFLAGS, CXXFLAGS and LDFLAGS.\n\n";
+
+static const char examples[] =
     "  pgokit pgo --clean 'make clean' --build 'make CC=\"$CC\" CFLAGS=\"$CFLAGS\"' \\\n"
     "      --run './bench.sh'\n";
-
-enum { OPT_BUILD = 256, OPT_CLEAN, OPT_RUN, OPT_MEASURE, OPT_CC, OPT_CLANG, OPT_GCC, OPT_RECORD };
-
-static const struct option options[] = {
-    {"build", required_argument, NULL, OPT_BUILD},
-    {"clean", required_argument, NULL, OPT_CLEAN},
-    {"run", required_argument, NULL, OPT_RUN},
-    {"measure", required_argument, NULL, OPT_MEASURE},
-    {"cc", required_argument, NULL, OPT_CC},
-    {"clang", no_argument, NULL, OPT_CLANG},
-    {"gcc", no_argument, NULL, OPT_GCC},
-    {"output", required_argument, NULL, 'o'},
-    {"frequency", required_argument, NULL, 'F'},
-    {"record", required_argument, NULL, OPT_RECORD},
-    {"rounds", required_argument, NULL, 'n'},
-    CLI_COMMON_LONG,
-    {0},
-};
 
 struct pgo {
     struct cli_common common;
@@ -68,6 +36,43 @@ struct pgo {
     struct record_files recordings;
     char profile[PATH_MAX]; /* absolute */
 };
+
+/* --clang and --gcc. */
+static void take_name(const struct option_given *given)
+{
+    *(const char **)given->into = given->row->name;
+}
+
+static const struct option_row rows[] = {
+    {"build", 0, "COMMAND", "builds the program", OPTION_TEXT(struct pgo, build)},
+    {"clean", 0, "COMMAND", "run before each build, so that all is built anew",
+     OPTION_TEXT(struct pgo, clean)},
+    {"run", 0, "COMMAND", "runs the program as it is used; this is recorded",
+     OPTION_TEXT(struct pgo, run)},
+    {"measure", 0, "COMMAND",
+     "what is measured (default: the command of --run); better other input than the recorded one",
+     OPTION_TEXT(struct pgo, measure)},
+    {"cc", 0, "CC", "the compiler (default: $CC, else clang, else gcc)",
+     OPTION_TEXT(struct pgo, cc)},
+    {"clang", 0, NULL, "the same as --cc clang", OPTION_CALL_FOR(struct pgo, cc, take_name)},
+    {"gcc", 0, NULL, "the same as --cc gcc", OPTION_CALL_FOR(struct pgo, cc, take_name)},
+    {"output", 'o', "FILE", "the profile (default: " DEFAULT_NAME ")",
+     OPTION_TEXT(struct pgo, output), .is_output = true},
+    {"binary", 'b', "FILE",
+     "a program or library that the build makes; may be repeated (default: all that it made below "
+     "the current folder)", OPTION_LIST(struct pgo, common.binaries)},
+    {"frequency", 'F', "HZ",
+     "windows for each second of processor time, where the machine has no branch records (default: "
+     "250)", OPTION_NUMBER(struct pgo, frequency, 1, 10000),
+     .page = "1 to 10000, and not more than the kernel's clock has ticks"},
+    {"record", 0, "N", "record N runs (default: as many as take 5 s together, at most 20)",
+     OPTION_NUMBER(struct pgo, runs, 1, 10000)},
+    {"rounds", 'n', "N", "measure each build so often, 0: not at all (default: 7)",
+     OPTION_NUMBER(struct pgo, rounds, 0, 10000)},
+    {0},
+};
+static const struct option_table table = {"pgo", NULL, rows};
+static const struct option_group groups[] = {{&table, 0, 0}, CLI_COMMON(struct pgo), {0}};
 
 /* Removed when we end, unless we are killed. */
 static char scratch[PATH_MAX];
@@ -135,43 +140,7 @@ void pgo_shell(const char *what, const char *command, struct record_ended *ended
 
 static void parse(struct pgo *p, int argc, char **argv)
 {
-    for (int c; (c = cli_next_option(&cmd_pgo, argc, argv, "o:F:n:", options, &p->common)) != -1;) {
-        switch (c) {
-        case OPT_BUILD:
-            p->build = optarg;
-            break;
-        case OPT_CLEAN:
-            p->clean = optarg;
-            break;
-        case OPT_RUN:
-            p->run = optarg;
-            break;
-        case OPT_MEASURE:
-            p->measure = optarg;
-            break;
-        case OPT_CC:
-            p->cc = optarg;
-            break;
-        case OPT_CLANG:
-            p->cc = "clang";
-            break;
-        case OPT_GCC:
-            p->cc = "gcc";
-            break;
-        case 'o':
-            p->output = optarg;
-            break;
-        case 'F':
-            p->frequency = cli_number("--frequency", optarg, 1, 10000);
-            break;
-        case OPT_RECORD:
-            p->runs = cli_number("--record", optarg, 1, 10000);
-            break;
-        case 'n':
-            p->rounds = cli_number("--rounds", optarg, 0, 10000);
-            break;
-        }
-    }
+    option_parse(&cmd_pgo, groups, argc, argv, p);
     if (optind != argc)
         cli_usage(&cmd_pgo, "pgo takes no file; commands of several words are quoted");
     if (!p->build || !p->run)
@@ -344,5 +313,6 @@ const struct cli_verb cmd_pgo = {
     .summary = "builds a program with its own profile, and measures the gain",
     .help = help,
     .run = run,
-    .options = options,
+    .groups = groups,
+    .examples = examples,
 };
