@@ -1,5 +1,5 @@
 /* What the verbs of the command line share. */
-#include "complete_options.h"
+#include "cli.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -176,24 +176,6 @@ long cli_memprof_version(const char *text)
     return (long)cli_number("--memprof-version", text, memprof.first, memprof.last);
 }
 
-/* Whether the option names a file, and whether it is written. */
-static void note_file(const struct cli_verb *verb, const struct option *options, int c)
-{
-    static const char *const written[] = {"output", "repair"};
-    const struct option *o = options;
-    while (o->name && o->val != c)
-        o++;
-    if (!o->name || o->has_arg == no_argument)
-        return;
-    for (size_t i = 0; i < sizeof written / sizeof *written; i++)
-        if (!strcmp(o->name, written[i])) {
-            cli_writes(optarg);
-            return;
-        }
-    if (option_takes_file(verb, o) && !cli_is_folder(optarg))
-        cli_reads(optarg);
-}
-
 /* A program counts if it is named by its path. */
 void cli_note_operands(const struct cli_verb *verb, int argc, char **argv, bool is_program)
 {
@@ -201,62 +183,6 @@ void cli_note_operands(const struct cli_verb *verb, int argc, char **argv, bool 
         cli_reads(argv[optind]);
     for (int i = optind; i < argc && !is_program; i++)
         cli_reads(cli_input(verb, argv[i]).path);
-}
-
-int cli_next_option(const struct cli_verb *verb, int argc, char **argv, const char *own_short,
-                    const struct option *options, struct cli_common *common)
-{
-    char spec[64];
-    bool first_only = *own_short == '+';
-    snprintf(spec, sizeof spec, "%s:%s%s", first_only ? "+" : "", CLI_COMMON_SHORT,
-             own_short + first_only);
-    for (;;) {
-        int c = getopt_long(argc, argv, spec, options, NULL);
-        note_file(verb, options, c);
-        switch (c) {
-        case -1:
-            cli_note_operands(verb, argc, argv, first_only);
-            return c;
-        case 'b':
-            cli_list_add(&common->binaries, optarg);
-            break;
-        case CLI_OPT_DEBUG_BINARY:
-            cli_list_add(&common->debug_files, optarg);
-            break;
-        case CLI_OPT_DWP:
-            cli_list_add(&common->packages, optarg);
-            break;
-        case CLI_OPT_DEBUG_DIR:
-            cli_list_add(&common->debug_dirs, optarg);
-            break;
-        case CLI_OPT_SYSROOT:
-            cli_list_add(&common->sysroots, optarg);
-            break;
-        case CLI_OPT_NO_DEBUGINFOD:
-            common->no_debuginfod = true;
-            break;
-        case CLI_OPT_NO_CACHE:
-            common->no_cache = true;
-            break;
-        case 'j':
-            common->threads = (unsigned)cli_number("--jobs", optarg, 1, 1024);
-            break;
-        case 'q':
-            common->quiet = true;
-            pgk_log_level(PGK_LOG_WARNING);
-            pgk_progress_enable(false);
-            break;
-        case 'h':
-            cli_print_help(verb);
-            exit(cli_finish_output(EXIT_DONE));
-        case ':':
-            cli_usage(verb, "%s needs a value", argv[optind - 1]);
-        case '?':
-            cli_usage(verb, "%s has no option %s", verb->name, argv[optind - 1]);
-        default:
-            return c;
-        }
-    }
 }
 
 bool cli_colour(void)

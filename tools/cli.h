@@ -17,13 +17,11 @@ enum { EXIT_DONE = 0, EXIT_INCOMPLETE = 1, EXIT_FAILED = 2, EXIT_BAD_INPUT = 3 }
 /* What a verb does with files of one kind: a row of a verb, in a file <verb>_<kind>.c. */
 struct cli_action {
     enum pgk_kind kind;
-    const char *help; /* of its own options and examples; with `groups`, what comes before them */
-    /* For getopt_long. An option that two kinds share has one form and one meaning. */
-    const char *short_options;
-    const struct option *options;
+    const char *help; /* what comes before its options */
     int (*run)(int argc, char **argv);
-    const struct option_group *groups; /* its options; instead of the two fields above */
-    const char *examples;              /* lines of the help after the options */
+    /* Its options. One that two kinds share has one form and one meaning. */
+    const struct option_group *groups;
+    const char *examples; /* lines of the help after the options */
 };
 
 /* A verb finds the kind of its first file and leaves all to the action for that kind; or, where
@@ -38,10 +36,9 @@ struct cli_verb {
     int (*decide)(int n_operands, char *const *operands, const struct pgk_format **format,
                   struct pgk_err *err);
     bool takes_folders; /* of profiles, as if these were named */
-    /* What a `run` of its own takes; NULL: what the actions or kinds take. */
-    const struct option *options;
-    const struct option_group *groups; /* the same, as rows */
-    const char *examples;              /* lines of the help after the options */
+    /* What a `run` of its own takes; or what all actions take, for the help. */
+    const struct option_group *groups;
+    const char *examples; /* lines of the help after the options */
     bool stops_at_operand; /* where the command line of a program begins */
     /* One of which follows the verb: "record heap" of "record". Ends with NULL. */
     const struct cli_verb *const *kinds;
@@ -129,23 +126,7 @@ struct cli_common {
     bool quiet, no_cache, no_debuginfod;
     bool symbols_suffice; /* set by a verb that shows names to people */
 };
-#define CLI_COMMON_SHORT "b:j:qh"
-enum { /* without letters */
-    CLI_OPT_DEBUG_BINARY = 1 << 20, CLI_OPT_DWP, CLI_OPT_DEBUG_DIR, CLI_OPT_SYSROOT,
-    CLI_OPT_NO_CACHE, CLI_OPT_NO_DEBUGINFOD
-};
-#define CLI_COMMON_LONG                              \
-    {"binary", required_argument, NULL, 'b'},        \
-    {"debug-binary", required_argument, NULL, CLI_OPT_DEBUG_BINARY}, \
-    {"dwp", required_argument, NULL, CLI_OPT_DWP},   \
-    {"debug-dir", required_argument, NULL, CLI_OPT_DEBUG_DIR}, \
-    {"sysroot", required_argument, NULL, CLI_OPT_SYSROOT}, \
-    {"no-debuginfod", no_argument, NULL, CLI_OPT_NO_DEBUGINFOD}, \
-    {"no-cache", no_argument, NULL, CLI_OPT_NO_CACHE}, \
-    {"jobs", required_argument, NULL, 'j'},          \
-    {"quiet", no_argument, NULL, 'q'},               \
-    {"help", no_argument, NULL, 'h'}
-/* As rows; a verb may have its own meaning of one before it. */
+/* Their rows; a verb may have its own meaning of one before it. */
 extern const struct option_table cli_common_options;
 /* -o of a profile; its struct is a pointer alone. */
 extern const struct option_table cli_output_option;
@@ -184,8 +165,8 @@ int cli_open(struct pgk_file **file, const char *path, struct pgk_err *err);
 
 /* An input is never an output: both are given as the command line names them, in any order, before
  * anything is opened for writing; "-" is standard input and output. Exits with EXIT_FAILED and a
- * sentence if a file or folder, by whatever names, is both. cli_next_option does this for operands
- * and for options whose help says FILE; verbs do it for paths that they make. */
+ * sentence if a file or folder, by whatever names, is both. option_parse does this for operands
+ * and for options whose argument is a file; verbs do it for paths that they make. */
 void cli_reads(const char *path);
 void cli_writes(const char *path);
 /* But files of formats that `writer` makes may be both; NULL: none. */
@@ -194,11 +175,6 @@ void cli_replaces(const char *writer);
 /* Notes the operands from optind on as inputs; of a command line to run, the program alone. */
 void cli_note_operands(const struct cli_verb *verb, int argc, char **argv, bool is_program);
 
-/* Next option that is the verb's own, or -1 after the last, which a `+` before `own_short`
- * makes the last before the first operand; common ones are taken in. Prints
- * what is wrong and exits with EXIT_FAILED on a wrong one, and with EXIT_DONE on --help. */
-int cli_next_option(const struct cli_verb *verb, int argc, char **argv, const char *own_short,
-                    const struct option *options, struct cli_common *common);
 void cli_common_free(struct cli_common *common);
 
 /* A decimal number lowest .. highest; exits with EXIT_FAILED and a sentence if it is none. */

@@ -1,5 +1,4 @@
 /* Choosing what a verb does by the kind of its files. */
-#include "export_choice.h"
 #include "merge_inputs.h"
 
 #include <errno.h>
@@ -18,14 +17,6 @@ static _Noreturn void die(const char *what, const char *name)
     exit(EXIT_FAILED);
 }
 
-/* CLI_VIEWERS becomes the names of the formats. */
-static void print_help_text(const char *text)
-{
-    for (const char *mark; (mark = strstr(text, CLI_VIEWERS)); text = mark + strlen(CLI_VIEWERS))
-        printf("%.*s%s", (int)(mark - text), text, export_viewers());
-    fputs(text, stdout);
-}
-
 const char *cli_kind_word(const struct cli_verb *kind)
 {
     return strrchr(kind->name, ' ') + 1;
@@ -42,7 +33,7 @@ static void print_options(const struct option_group *groups, const struct option
 
 void cli_print_help(const struct cli_verb *verb)
 {
-    print_help_text(verb->help);
+    fputs(verb->help, stdout);
     print_options(verb->groups, NULL, verb->examples);
     if (verb->kinds) {
         for (size_t i = 0; verb->kinds[i]; i++) {
@@ -53,39 +44,12 @@ void cli_print_help(const struct cli_verb *verb)
     }
     for (size_t i = 0; verb->actions && verb->actions[i]; i++) {
         printf("\nWith %s:\n", pgk_kind_plural(verb->actions[i]->kind));
-        print_help_text(verb->actions[i]->help);
+        fputs(verb->actions[i]->help, stdout);
         print_options(verb->actions[i]->groups, verb->groups, verb->actions[i]->examples);
     }
     puts("\nCommon options:");
     option_print_common(verb->groups);
     printf("\nExit status: %s.\n", verb->exit_help ? verb->exit_help : "0 done, 2 failed");
-}
-
-/* All options of all actions, so that the operands can be told from values of options. */
-struct getopt_rows {
-    struct option *rows;
-    char *letters;
-};
-
-static struct getopt_rows all_options(const struct cli_verb *verb)
-{
-    size_t n_rows = 1, n_letters = sizeof CLI_COMMON_SHORT + 1;
-    for (size_t i = 0; verb->actions[i]; i++) {
-        for (const struct option *o = verb->actions[i]->options; o->name; o++)
-            n_rows++;
-        n_letters += strlen(verb->actions[i]->short_options);
-    }
-    struct getopt_rows t = {calloc(n_rows, sizeof *t.rows), calloc(n_letters, 1)};
-    if (!t.rows || !t.letters)
-        die("look at the options", verb->name);
-    strcpy(t.letters, ":" CLI_COMMON_SHORT);
-    struct option *row = t.rows;
-    for (size_t i = 0; verb->actions[i]; i++) {
-        for (const struct option *o = verb->actions[i]->options; o->name; o++)
-            *row++ = *o;
-        strcat(t.letters, verb->actions[i]->short_options);
-    }
-    return t;
 }
 
 /* What is known of the arguments before the action is. */
@@ -130,35 +94,13 @@ static struct option_group *all_groups(const struct cli_verb *verb)
     return groups;
 }
 
-static struct first_look look_at_rows(const struct cli_verb *verb, int argc, char **argv)
+/* Moves the operands to the end of `argv`. */
+static struct first_look find_operands(const struct cli_verb *verb, int argc, char **argv)
 {
     struct first_look look = {0};
     struct option_group *groups = all_groups(verb);
     option_look(verb, groups, argc, argv, see_option, &look);
     free(groups);
-    look.operands = optind;
-    optind = 0; /* to be parsed again, by the action */
-    return look;
-}
-
-/* Moves the operands to the end of `argv`. */
-static struct first_look find_operands(const struct cli_verb *verb, int argc, char **argv)
-{
-    struct first_look look = {0};
-    struct getopt_rows t = all_options(verb);
-    int c;
-    optind = 0;
-    while ((c = getopt_long(argc, argv, t.letters, t.rows, NULL)) != -1) {
-        if (c == 'h') {
-            cli_print_help(verb);
-            exit(cli_finish_output(EXIT_DONE));
-        }
-        if (c == 'o')
-            look.output = optarg;
-        look.quiet |= c == 'q';
-    }
-    free(t.rows);
-    free(t.letters);
     look.operands = optind;
     optind = 0; /* to be parsed again, by the action */
     return look;
@@ -208,8 +150,7 @@ void cli_keep_stdin(int n_operands, char *const *operands)
 
 int cli_run_action(const struct cli_verb *verb, int argc, char **argv)
 {
-    const struct first_look look = verb->actions[0]->groups ? look_at_rows(verb, argc, argv)
-                                                            : find_operands(verb, argc, argv);
+    const struct first_look look = find_operands(verb, argc, argv);
     int first = look.operands;
     if (verb->takes_folders)
         cli_expand_folders(verb, look.output, look.quiet, first, &argc, &argv);

@@ -19,11 +19,8 @@ struct completed_options {
     size_t n;
 };
 
-/* Whether the value of an option is a file or folder, as its help says. */
-bool option_takes_file(const struct cli_verb *verb, const struct option *o);
-
 /* All options of the verb and its actions, each once, in the order of the tables. Exits when out of
- * memory, and with a sentence if the help does not explain an option. */
+ * memory. */
 void completed_options_find(struct completed_options *options, const struct cli_verb *verb);
 void completed_options_free(struct completed_options *options);
 
