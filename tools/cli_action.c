@@ -75,30 +75,11 @@ static void see_option(const struct option_given *given)
         merge_inputs_end_with(given->value);
 }
 
-/* The options of all actions, so that the operands are known from values of options. Ends with a
- * group without a table. */
-static struct option_group *all_groups(const struct cli_verb *verb)
-{
-    size_t n = 0;
-    struct option_group *groups = calloc(1, sizeof *groups);
-    for (size_t i = 0; groups && verb->actions[i]; i++)
-        for (const struct option_group *g = verb->actions[i]->groups; groups && g->table; g++) {
-            groups = reallocarray(groups, n + 2, sizeof *groups);
-            if (!groups)
-                break;
-            groups[n++] = *g;
-            groups[n] = (struct option_group){0};
-        }
-    if (!groups)
-        die("look at the options", verb->name);
-    return groups;
-}
-
 /* Moves the operands to the end of `argv`. */
 static struct first_look find_operands(const struct cli_verb *verb, int argc, char **argv)
 {
     struct first_look look = {0};
-    struct option_group *groups = all_groups(verb);
+    struct option_group *groups = option_groups_of(verb);
     option_look(verb, groups, argc, argv, see_option, &look);
     free(groups);
     look.operands = optind;

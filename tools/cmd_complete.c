@@ -1,6 +1,7 @@
 /* pgokit complete: what may come next on a command line, for the completion of shells. */
-#include "complete_options.h"
+#include "cli.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const char help[] =
@@ -35,47 +36,65 @@ static void offer_kinds(const struct cli_verb *verb, const char *typed)
         offer(typed, cli_kind_word(verb->kinds[i]), verb->kinds[i]->summary);
 }
 
-static void offer_options(const struct completed_options *found, const char *typed)
+/* The help up to the end of a sentence or a part of it. */
+static void copy_sentence(char *to, size_t size, const char *text)
 {
-    char word[64] = "-x";
-    for (size_t i = 0; i < found->n; i++) {
-        if (found->v[i].letter && strncmp(typed, "--", 2)) {
-            word[1] = found->v[i].letter;
+    size_t n = 0;
+    while (text[n] && n + 1 < size && !(strchr(";:.", text[n]) && strchr(" ", text[n + 1])))
+        n++;
+    if (text[n] && n + 1 == size)
+        while (n && text[n] != ' ')
+            n--;
+    snprintf(to, size, "%.*s", (int)n, text);
+}
+
+/* Each name once. */
+static void offer_options(const struct option_group *all, const char *typed)
+{
+    char word[64] = "-x", does[100];
+    const struct option_row *row;
+    for (size_t i = 0; (row = option_next(all, &i)) != NULL;) {
+        if (option_find(all, row->name) != row)
+            continue;
+        copy_sentence(does, sizeof does, row->help);
+        if (row->letter && strncmp(typed, "--", 2)) {
+            word[1] = row->letter;
             word[2] = 0;
-            offer(typed, word, found->v[i].does);
+            offer(typed, word, does);
         }
-        snprintf(word, sizeof word, "--%s", found->v[i].name);
-        offer(typed, word, found->v[i].does);
+        snprintf(word, sizeof word, "--%s", row->name);
+        offer(typed, word, does);
     }
 }
 
-/* The value of `word` if it is an option whose value is the next word. */
-static enum completed_value value_behind(const struct completed_options *found, const char *word)
+/* The option `word`, if its value is the next word; else NULL. */
+static const struct option_row *find_waiting(const struct option_group *all, const char *word)
 {
-    for (size_t i = 0; i < found->n; i++)
-        if ((word[0] == '-' && word[1] && word[1] == found->v[i].letter && !word[2]) ||
-            (!strncmp(word, "--", 2) && !strcmp(word + 2, found->v[i].name)))
-            return found->v[i].value;
-    return VALUE_NONE;
+    const struct option_row *row;
+    for (size_t i = 0; (row = option_next(all, &i)) != NULL;)
+        if (row->argument && *row->argument != '[' &&
+            ((word[0] == '-' && word[1] && word[1] == row->letter && !word[2]) ||
+             (!strncmp(word, "--", 2) && !strcmp(word + 2, row->name))))
+            return row;
+    return NULL;
 }
 
-/* What completes the last of `n` words behind the verb. */
+/* What completes the last of `n` words after the verb. */
 static void complete_operand(const struct cli_verb *verb, int n, char *const *words)
 {
-    struct completed_options found;
     const char *typed = words[n - 1];
     for (int i = 0; i + 1 < n; i++)
         if (!strcmp(words[i], "--")) {
             offer_files();
             return;
         }
-    completed_options_find(&found, verb);
-    const enum completed_value value = n > 1 ? value_behind(&found, words[n - 2]) : VALUE_NONE;
-    if (value == VALUE_NONE && *typed == '-' && !strchr(typed, '='))
-        offer_options(&found, typed);
-    else if (value != VALUE_TEXT)
+    struct option_group *all = option_groups_of(verb);
+    const struct option_row *waiting = n > 1 ? find_waiting(all, words[n - 2]) : NULL;
+    if (!waiting && *typed == '-' && !strchr(typed, '='))
+        offer_options(all, typed);
+    else if (!waiting || option_is_file(waiting))
         offer_files();
-    completed_options_free(&found);
+    free(all);
 }
 
 static const struct cli_verb *find(const struct cli_verb *const *verbs, const char *name)

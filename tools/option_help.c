@@ -90,17 +90,10 @@ static void print_group(const struct option_group *groups, const struct option_g
             print_row(row);
 }
 
-static bool has_table(const struct option_group *groups, const struct option_table *table)
-{
-    while (groups && groups->table && groups->table != table)
-        groups++;
-    return groups && groups->table;
-}
-
 void option_print_help(const struct option_group *groups, const struct option_group *printed)
 {
     for (const struct option_group *g = groups; g->table; g++)
-        if (g->table != &cli_common_options && !has_table(printed, g->table))
+        if (g->table != &cli_common_options && !option_has_table(printed, g->table))
             print_group(groups, g);
 }
 

@@ -7,6 +7,43 @@
 /* getopt's value of a row without a letter is its number and this. */
 enum { FIRST_VALUE = 1 << 24 };
 
+bool option_has_table(const struct option_group *groups, const struct option_table *table)
+{
+    while (groups && groups->table && groups->table != table)
+        groups++;
+    return groups && groups->table;
+}
+
+static size_t count_groups(const struct option_group *groups)
+{
+    size_t n = 0;
+    while (groups && groups[n].table)
+        n++;
+    return n;
+}
+
+static void add_groups(struct option_group *all, const struct option_group *groups)
+{
+    for (size_t n = count_groups(all); groups && groups->table; groups++)
+        if (!option_has_table(all, groups->table))
+            all[n++] = *groups;
+}
+
+struct option_group *option_groups_of(const struct cli_verb *verb)
+{
+    const struct cli_action *const *actions = verb->actions;
+    size_t most = count_groups(verb->groups) + 1;
+    for (size_t i = 0; actions && actions[i]; i++)
+        most += count_groups(actions[i]->groups);
+    struct option_group *all = calloc(most, sizeof *all);
+    if (!all)
+        cli_usage(verb, "out of memory");
+    add_groups(all, verb->groups);
+    for (size_t i = 0; actions && actions[i]; i++)
+        add_groups(all, actions[i]->groups);
+    return all;
+}
+
 const struct option_row *option_next(const struct option_group *groups, size_t *i)
 {
     size_t left = (*i)++;

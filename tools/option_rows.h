@@ -98,6 +98,9 @@ struct option_group {
 #define OPTION_GROUP_GIVEN(table, type, member, flag) \
     {&(table), offsetof(type, member), OPTION_FIELD(type, flag, bool) + 1}
 
+bool option_has_table(const struct option_group *groups, const struct option_table *table);
+/* Those of the verb and all its actions, each table once. To be freed; exits when out of memory. */
+struct option_group *option_groups_of(const struct cli_verb *verb);
 /* The row of that name; NULL if there is none. */
 const struct option_row *option_find(const struct option_group *groups, const char *name);
 /* The next row: *i counts from 0. NULL after the last. */
