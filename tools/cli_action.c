@@ -49,7 +49,11 @@ void cli_print_help(const struct cli_verb *verb)
     }
     puts("\nCommon options:");
     option_print_common(verb->groups);
-    printf("\nExit status: %s.\n", verb->exit_help ? verb->exit_help : "0 done, 2 failed");
+    char exit_status[256];
+    snprintf(exit_status, sizeof exit_status, "Exit status: %s.",
+             verb->exit_help ? verb->exit_help : "0 done, 2 failed");
+    putchar('\n');
+    option_print_words(exit_status, 0, 0);
 }
 
 /* What is known of the arguments before the action is. */

@@ -7,8 +7,8 @@ static const char help[] =
     "usage: pgokit check FILE...\n"
     "       pgokit check --repair OUTPUT FILE\n"
     "       pgokit check --kinds FILE...\n\n"
-    "Reads each file to its last byte and says whether it is sound, what it holds, and which\n"
-    "other tools read it. The files may be of different kinds.\n\n";
+    "Reads each file to its last byte and says whether it is sound, what it holds,\n"
+    "and which other tools read it. The files may be of different kinds.\n\n";
 
 static const char examples[] =
     "  pgokit check memprof.profraw.* app.profdata\n"

@@ -7,12 +7,13 @@
 static const char help[] =
     "usage: pgokit compat [--print] NAME [ARGUMENT]...\n"
     "       pgokit compat [--markdown]\n\n"
-    "Does what the tool of that name does with these arguments, which may have a release behind\n"
-    "it, as in llvm-profdata-19. A link of that name to pgokit does the same. Without a name,\n"
-    "lists the names; NAME --help lists options. docs/compat.md has all of them.\n\n"
+    "Does what the tool of that name does with these arguments, which may have a\n"
+    "release behind it, as in llvm-profdata-19. A link of that name to pgokit does\n"
+    "the same. Without a name, lists the names; NAME --help lists options.\n"
+    "docs/compat.md has all of them.\n\n"
     "For which compiler files are written, whatever the command line says:\n"
-    "  PGOKIT_TO_LLVM   llvm14 to llvm23, or any; default: the release in the name, or that\n"
-    "                   which wrote the inputs if it is before 19, or any\n"
+    "  PGOKIT_TO_LLVM   llvm14 to llvm23, or any; default: the release in the name,\n"
+    "                   or that which wrote the inputs if it is before 19, or any\n"
     "  PGOKIT_TO_GCC    gcc11 to gcc16; default: what -gcov_version means\n\n";
 
 static const char examples[] =

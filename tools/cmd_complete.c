@@ -6,10 +6,10 @@
 
 static const char help[] =
     "usage: pgokit complete -- [WORD]...\n\n"
-    "Prints what the last WORD of the command line `pgokit WORD...` may become, one per line, "
-    "with\n"
-    "a tab and an explanation behind it; the line \":files\" stands for names of files. The\n"
-    "completion of bash, zsh and fish, which is installed with pgokit, asks it.\n";
+    "Prints what the last WORD of the command line `pgokit WORD...` may become, one\n"
+    "per line, with a tab and an explanation behind it; the line \":files\" stands\n"
+    "for names of files. The completion of bash, zsh and fish, which is installed\n"
+    "with pgokit, asks it.\n";
 
 static const struct option_group groups[] = {{.table = &cli_common_options}, {0}};
 

@@ -10,22 +10,26 @@
 
 static const char help[] =
     "usage: pgokit config --cflags | --ldflags | --libs heap [OPTION]...\n"
-    "       pgokit config --cflags | --ldflags | --libs use --profile FILE [OPTION]...\n\n"
-    "Prints, on one line, what to add to the commands that build a program: flags to compile\n"
-    "with, flags to link with, libraries to link. Several can be asked for at once.\n\n"
-    "heap: so that pgokit record heap also records loads and stores. For a compiler whose\n"
-    "release is in its name, accesses are counted by a plugin of pgokit, if there is one for\n"
-    "that release.\n"
-    "use: so that clang uses a profile. By pgokit's plugin it promotes virtual calls by\n"
-    "comparing types of objects, which a sample profile has, and tells the allocator at calls\n"
-    "that allocate, of C too, which objects a heap profile has as cold.\n\n";
+    "       pgokit config --cflags | --ldflags | --libs use --profile FILE\n"
+    "                     [OPTION]...\n\n"
+    "Prints, on one line, what to add to the commands that build a program: flags to\n"
+    "compile with, flags to link with, libraries to link. Several can be asked for at\n"
+    "once.\n\n"
+    "heap: so that pgokit record heap also records loads and stores. For a compiler\n"
+    "whose release is in its name, accesses are counted by a plugin of pgokit, if\n"
+    "there is one for that release.\n"
+    "use: so that clang uses a profile. By pgokit's plugin it promotes virtual calls\n"
+    "by comparing types of objects, which a sample profile has, and tells the\n"
+    "allocator at calls that allocate, of C too, which objects a heap profile has as\n"
+    "cold.\n\n";
 
 static const char examples[] =
     "  clang -O2 $(pgokit config --cflags heap) -c app.c\n"
     "  clang app.o $(pgokit config --ldflags --libs heap) -o app\n"
     "  make CC=gcc-12 CFLAGS=\"-O2 $(pgokit config --cflags heap --cc gcc-12)\" \\\n"
     "      LDFLAGS=\"$(pgokit config --ldflags --libs heap --cc gcc-12)\"\n"
-    "  clang++-22 -O2 $(pgokit config --cflags use --cc clang-22 --profile app.afdo) -c app.cpp\n";
+    "  clang++-22 -O2 -c app.cpp \\\n"
+    "      $(pgokit config --cflags use --cc clang-22 --profile app.afdo)\n";
 
 #define HISTOGRAM_NEEDS "histograms of accesses need clang 19 or newer, or a plugin for gcc"
 

@@ -3,8 +3,8 @@
 
 static const char help[] =
     "usage: pgokit convert INPUT [-b BINARY]... --to NAME -o OUTPUT\n\n"
-    "Writes a profile in another format or version of its kind, and lists what is lost\n"
-    "because the new one cannot hold it.\n\n";
+    "Writes a profile in another format or version of its kind, and lists what is\n"
+    "lost because the new one cannot hold it.\n\n";
 
 static const struct option_group groups[] = {{.table = &cli_output_option}, {0}};
 

@@ -7,8 +7,8 @@
 
 static const char help[] =
     "usage: pgokit disasm BINARY [OPTION]...\n\n"
-    "Disassembles a program for x86-64 or AArch64, and shows at each instruction the pseudo\n"
-    "probes and source lines that belong to it.\n\n";
+    "Disassembles a program for x86-64 or AArch64, and shows at each instruction the\n"
+    "pseudo probes and source lines that belong to it.\n\n";
 
 static const char examples[] =
     "  pgokit disasm ./app --probes --function 'Cache::lookup'\n"

@@ -10,11 +10,11 @@
 
 static const char help[] =
     "usage: pgokit gen INPUT... [-b BINARY]... -o OUTPUT\n\n"
-    "Makes a sample profile for -fprofile-sample-use= from perf.data, or from text of perf script\n"
-    "and perf report -D. Branch stacks (perf record -b) give counts of lines and call targets,\n"
-    "samples of loads give types of objects at virtual calls. Without branch stacks, counts are\n"
-    "inferred from where the program was interrupted. Without -b the program is found where it\n"
-    "was, or by its build id.\n\n";
+    "Makes a sample profile for -fprofile-sample-use= from perf.data, or from text of\n"
+    "perf script and perf report -D. Branch stacks (perf record -b) give counts of\n"
+    "lines and call targets, samples of loads give types of objects at virtual calls.\n"
+    "Without branch stacks, counts are inferred from where the program was\n"
+    "interrupted. Without -b the program is found where it was, or by its build id.\n\n";
 
 static const char examples[] =
     "  perf record -e cpu-clock:u -F 5000 -- ./app; pgokit gen perf.data -o app.afdo\n"

@@ -7,8 +7,8 @@
 
 static const char help[] =
     "usage: pgokit help [--markdown] [VERB]\n\n"
-    "Shows the manual page of a verb, with man(1). Where the pages or man(1) are not installed,\n"
-    "prints what pgokit VERB --help does; without a verb, all verbs.\n\n";
+    "Shows the manual page of a verb, with man(1). Where the pages or man(1) are not\n"
+    "installed, prints what pgokit VERB --help does; without a verb, all verbs.\n\n";
 
 struct help {
     struct cli_common common;

@@ -3,9 +3,10 @@
 
 static const char help[] =
     "usage: pgokit merge FILE|FOLDER... [-b BINARY]... -o OUTPUT\n\n"
-    "Adds up profiles of one kind, of any formats and versions, into one for the compiler. Heap\n"
-    "profiles and counters go into one file together. From a folder, all profiles in it and in\n"
-    "the folders below are read; files that are not profiles are left out.\n\n";
+    "Adds up profiles of one kind, of any formats and versions, into one for the\n"
+    "compiler. Heap profiles and counters go into one file together. From a folder,\n"
+    "all profiles in it and in the folders below are read; files that are not\n"
+    "profiles are left out.\n\n";
 
 static const struct option_group groups[] = {
     {.table = &cli_output_option}, {.table = &merge_files_option}, {0}};

@@ -3,9 +3,9 @@
 
 static const char help[] =
     "usage: pgokit order FILE [-o OUTPUT] [OPTION]...\n\n"
-    "Prints functions, one a line, in an order in which the program's start touches few pages of\n"
-    "code, for ld.lld --symbol-ordering-file=OUTPUT. Build the program with\n"
-    "-ffunction-sections.\n";
+    "Prints functions, one a line, in an order in which the program's start touches\n"
+    "few pages of code, for ld.lld --symbol-ordering-file=OUTPUT. Build the program\n"
+    "with -ffunction-sections.\n";
 
 static const struct cli_action *const actions[] = {&order_instr, NULL};
 

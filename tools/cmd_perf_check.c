@@ -16,8 +16,8 @@ enum { AMD_TAKEN_BRANCHES = 0xc4 };
 
 static const char help[] =
     "usage: pgokit perf-check\n\n"
-    "Tries what perf record needs for sample profiles on this machine, and prints the commands\n"
-    "to type. Nothing is recorded, and nothing is changed.\n";
+    "Tries what perf record needs for sample profiles on this machine, and prints the\n"
+    "commands to type. Nothing is recorded, and nothing is changed.\n";
 
 static const struct option_group groups[] = {{.table = &cli_common_options}, {0}};
 

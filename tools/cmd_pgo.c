@@ -18,10 +18,11 @@
 
 static const char help[] =
     "usage: pgokit pgo --build COMMAND --run COMMAND [OPTION]...\n\n"
-    "Makes a program faster: builds it, records where it spends its time, makes a profile, builds\n"
-    "again with the profile, and measures both builds in turn. The commands are run by the shell\n"
-    "in the current folder. The build command has to use the flags that are in its environment:\n"
-    "CC, CXX, CFLAGS, CXXFLAGS and LDFLAGS.\n\n";
+    "Makes a program faster: builds it, records where it spends its time, makes a\n"
+    "profile, builds again with the profile, and measures both builds in turn. The\n"
+    "commands are run by the shell in the current folder. The build command has to\n"
+    "use the flags that are in its environment: CC, CXX, CFLAGS, CXXFLAGS and\n"
+    "LDFLAGS.\n\n";
 
 static const char examples[] =
     "  pgokit pgo --clean 'make clean' --build 'make CC=\"$CC\" CFLAGS=\"$CFLAGS\"' \\\n"

@@ -3,8 +3,8 @@
 
 static const char help[] =
     "usage: pgokit plan PROFILE [-b BINARY]... -o FILE\n\n"
-    "Makes a plan of a heap profile: which objects get memory apart from others, and by which\n"
-    "calls they are known. pgokit run --plan FILE uses it.\n";
+    "Makes a plan of a heap profile: which objects get memory apart from others, and\n"
+    "by which calls they are known. pgokit run --plan FILE uses it.\n";
 
 static const struct cli_action *const actions[] = {
     &plan_heap,

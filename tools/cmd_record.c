@@ -8,7 +8,7 @@ static const char help[] =
     "usage: pgokit record KIND [OPTION]... -- PROGRAM [ARGUMENT]...\n\n"
     "Runs a program and records a profile of it. KIND is\n\n"
     "  heap      what is allocated where, how long it lives, how often it is accessed\n"
-    "  branches  how often code runs and where it branches, on any Linux machine (x86-64)\n";
+    "  branches  how often code runs and where it branches, on x86-64 with Linux\n";
 
 static const struct cli_verb *const kinds[] = {&record_heap, &record_branches, NULL};
 

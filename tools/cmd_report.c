@@ -3,8 +3,8 @@
 
 static const char help[] =
     "usage: pgokit report PROFILE [-b BINARY]... [-o OUTPUT]\n\n"
-    "Writes a profile as one HTML page that needs no network, or in the format of another "
-    "viewer.\n\n";
+    "Writes a profile as one HTML page that needs no network, or in the format of\n"
+    "another viewer.\n\n";
 
 static const struct option_group groups[] = {{.table = &report_choice_options}, {0}};
 

@@ -12,9 +12,9 @@
 
 static const char help[] =
     "usage: pgokit run [--plan FILE] -- PROGRAM [ARGUMENT]...\n\n"
-    "Runs PROGRAM and its children with libpgokit_alloc for malloc and operator new: jemalloc,\n"
-    "in which objects that a plan (pgokit plan) tells apart have memory of their own. Nothing\n"
-    "else of the program changes.\n\n";
+    "Runs PROGRAM and its children with libpgokit_alloc for malloc and operator new:\n"
+    "jemalloc, in which objects that a plan (pgokit plan) tells apart have memory of\n"
+    "their own. Nothing else of the program changes.\n\n";
 
 static const char examples[] =
     "  pgokit run --plan app.plan -- ./app input\n"
@@ -111,7 +111,7 @@ const struct cli_verb cmd_run = {
     .name = "run",
     .summary = "runs a program with the allocator that uses such a layout",
     .help = help,
-    .exit_help = "that of the program; 125 pgokit failed, 126 the program cannot be run,\n"
+    .exit_help = "that of the program; 125 pgokit failed, 126 the program cannot be run, "
                  "127 there is no such program, 2 wrong usage",
     .run = run,
     .groups = groups,

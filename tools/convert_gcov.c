@@ -2,8 +2,8 @@
 #include "output_gcov.h"
 
 static const char help[] =
-    "The .gcda file of one release of gcc becomes that of another. The program must have the same\n"
-    "functions to both compilers, which they check by function.\n\n";
+    "The .gcda file of one release of gcc becomes that of another. The program must\n"
+    "have the same functions to both compilers, which they check by function.\n\n";
 
 static const char examples[] =
     "  pgokit convert app.gcda --to gcc16.2 -o build-16/app.gcda\n";

@@ -9,16 +9,19 @@
 #include <string.h>
 
 static const char help[] =
-    "Any heap profile becomes any other. Only a profile that was never symbolised can become a\n"
-    "raw one; raw ones and texts need the binaries that were run to become anything else.\n\n";
+    "Any heap profile becomes any other. Only a profile that was never symbolised can\n"
+    "become a raw one; raw ones and texts need the binaries that were run to become\n"
+    "anything else.\n\n";
 
 static const char examples[] =
-    "  pgokit convert memprof.profraw.4711 --to raw --format-version 4 -o for-llvm-19.profraw\n"
+    "  pgokit convert memprof.profraw.4711 --to raw --format-version 4 \\\n"
+    "      -o for-llvm-19.profraw\n"
     "  pgokit convert app.profdata --to yaml -o -\n"
     "  pgokit convert new.profdata --to llvm16 -o old.profdata\n"
     "  pgokit convert memprof.profraw.4711 -b ./app --to paths -o app.heappaths\n"
     "  pgokit convert app.profdata -b ./app --to pprof -o heap.pb.gz\n"
-    "  pgokit convert app.profdata --rebase-to ./app -b ./app.released -o new.profdata\n";
+    "  pgokit convert app.profdata --rebase-to ./app -b ./app.released \\\n"
+    "      -o new.profdata\n";
 
 struct convert {
     struct cli_common common;

@@ -9,8 +9,9 @@
 #include <string.h>
 
 static const char help[] =
-    "Totals of both, an overlap score, and the contexts that changed most. With the programs\n"
-    "of both builds, -b OLD -b NEW, contexts are compared across changes of the source.\n\n";
+    "Totals of both, an overlap score, and the contexts that changed most. With the\n"
+    "programs of both builds, -b OLD -b NEW, contexts are compared across changes of\n"
+    "the source.\n\n";
 
 static const char examples[] =
     "  pgokit diff old.profdata new.profdata -b ./app\n"

@@ -6,8 +6,9 @@
 #include <string.h>
 
 static const char help[] =
-    "The overlap of two profiles, as llvm-profdata overlap computes it, and the functions whose\n"
-    "share of all counts changed most. Heap data of both files is compared, too.\n\n";
+    "The overlap of two profiles, as llvm-profdata overlap computes it, and the\n"
+    "functions whose share of all counts changed most. Heap data of both files is\n"
+    "compared, too.\n\n";
 
 static const char examples[] =
     "  pgokit diff last-week.profdata today.profdata\n";

@@ -7,10 +7,10 @@
 #include <string.h>
 
 static const char help[] =
-    "Similarity and overlap as llvm-profdata overlap computes them, then the functions or\n"
-    "contexts whose share of all samples moved most. A function known by its GUID in one file\n"
-    "and by its name in the other is one function; -b and --names spell what both have as\n"
-    "GUIDs.\n\n";
+    "Similarity and overlap as llvm-profdata overlap computes them, then the\n"
+    "functions or contexts whose share of all samples moved most. A function known by\n"
+    "its GUID in one file and by its name in the other is one function; -b and\n"
+    "--names spell what both have as GUIDs.\n\n";
 
 static const char examples[] =
     "  pgokit diff last-week.afdo today.afdo\n"

@@ -5,10 +5,11 @@
 #include <stdio.h>
 
 static const char help[] =
-    "-b names the build that you want to use the profile for; a raw profile without it is\n"
-    "matched with the profiled build. A raw profile of a different build also needs the profiled\n"
-    "binary: it is found by its build id, or named by --profiled-binary. With other profiles, the\n"
-    "profiled binary adds the names of removed functions and tells more moved calls apart.\n\n";
+    "-b names the build that you want to use the profile for; a raw profile without\n"
+    "it is matched with the profiled build. A raw profile of a different build also\n"
+    "needs the profiled binary: it is found by its build id, or named by\n"
+    "--profiled-binary. With other profiles, the profiled binary adds the names of\n"
+    "removed functions and tells more moved calls apart.\n\n";
 
 static const char examples[] =
     "  pgokit match app.profdata -b ./app\n"

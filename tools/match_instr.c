@@ -4,9 +4,10 @@
 #include <stdio.h>
 
 static const char help[] =
-    "Counters: functions and their hashes, against those that an instrumented build records; -b\n"
-    "is a build by -fprofile-generate or -fprofile-instr-generate, as the profiled one was. Heap\n"
-    "data of the same file is matched if there are no counters.\n\n";
+    "Counters: functions and their hashes, against those that an instrumented build\n"
+    "records; -b is a build by -fprofile-generate or -fprofile-instr-generate, as the\n"
+    "profiled one was. Heap data of the same file is matched if there are no\n"
+    "counters.\n\n";
 
 static const char examples[] =
     "  pgokit match app.profdata -b ./app.instrumented\n";

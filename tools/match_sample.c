@@ -5,9 +5,10 @@
 #include <stdio.h>
 
 static const char help[] =
-    "Samples by lines: functions, lines with discriminators and the calls that code was inlined\n"
-    "through, against what lines and calls the build has. By probes: checksums of functions, and\n"
-    "where these changed calls, against the build's probes.\n\n";
+    "Samples by lines: functions, lines with discriminators and the calls that code\n"
+    "was inlined through, against what lines and calls the build has. By probes:\n"
+    "checksums of functions, and where these changed calls, against the build's\n"
+    "probes.\n\n";
 
 static const char examples[] =
     "  pgokit match app.afdo -b ./app\n"

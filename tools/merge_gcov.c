@@ -10,8 +10,9 @@
 
 static const char help[] =
     "The .gcda files that one object file left in several runs become one, for gcc's\n"
-    "-fprofile-use or gcov. Of folders those files become one that lie in the same place in\n"
-    "each, and the output is such a folder. An input FILE@N or FOLDER@N counts N times.\n\n";
+    "-fprofile-use or gcov. Of folders those files become one that lie in the same\n"
+    "place in each, and the output is such a folder. An input FILE@N or FOLDER@N\n"
+    "counts N times.\n\n";
 
 static const char examples[] =
     "  pgokit merge run1/app.gcda run2/app.gcda -o app.gcda\n"

@@ -8,17 +8,18 @@
 #include <string.h>
 
 static const char help[] =
-    "Raw profiles (*.profraw), indexed ones (*.profdata) and YAML become one indexed profile for\n"
-    "-fmemory-profile-use=. Raw profiles need the binaries that were run. Contexts with equal\n"
-    "call stacks are added up, whichever file they come from. FILE@N counts N times. Files may be\n"
-    "compressed (zstd, gzip); an output that ends in .zst will be.\n\n";
+    "Raw profiles (*.profraw), indexed ones (*.profdata) and YAML become one indexed\n"
+    "profile for -fmemory-profile-use=. Raw profiles need the binaries that were run.\n"
+    "Contexts with equal call stacks are added up, whichever file they come from.\n"
+    "FILE@N counts N times. Files may be compressed (zstd, gzip); an output that ends\n"
+    "in .zst will be.\n\n";
 
 static const char examples[] =
     "  pgokit merge memprof.profraw.* -b ./app -o app.profdata\n"
     "  pgokit merge --files-from shard3.txt --partial -o shard3.pgk.zst\n"
     "  pgokit merge shard*.pgk.zst -b ./app --min-bytes 64k -o app.profdata\n"
-    "  pgokit merge run1.profraw old.profdata -b ./app -b ./libapp.so --to llvm22 -o "
-    "new.profdata\n";
+    "  pgokit merge run1.profraw old.profdata -b ./app -b ./libapp.so --to llvm22 \\\n"
+    "      -o new.profdata\n";
 
 struct merge {
     struct cli_common common;

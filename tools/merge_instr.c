@@ -9,8 +9,8 @@
 #include <string.h>
 
 static const char convert_help[] =
-    "A raw profile, an indexed one or a text becomes any of these, of another version. Heap data\n"
-    "in an indexed profile goes along to an indexed one.\n\n";
+    "A raw profile, an indexed one or a text becomes any of these, of another\n"
+    "version. Heap data in an indexed profile goes along to an indexed one.\n\n";
 
 static const char convert_examples[] =
     "  pgokit convert app.profdata --to llvm16 -o app-16.profdata\n"
@@ -19,11 +19,11 @@ static const char convert_examples[] =
     "  pgokit convert app.profdata --rebase-to ./app.instrumented -o new.profdata\n";
 
 static const char help[] =
-    "Raw profiles (*.profraw), indexed ones (*.profdata) and texts (*.proftext) become one "
-    "indexed\n"
-    "profile for -fprofile-use=. An input FILE@N counts N times. Heap profiles among the inputs\n"
-    "go into the same file, for -fmemory-profile-use=; raw ones need the binaries with -b.\n"
-    "Options that prune heap profiles work on the heap data.\n\n";
+    "Raw profiles (*.profraw), indexed ones (*.profdata) and texts (*.proftext)\n"
+    "become one indexed profile for -fprofile-use=. An input FILE@N counts N times.\n"
+    "Heap profiles among the inputs go into the same file, for -fmemory-profile-use=;\n"
+    "raw ones need the binaries with -b. Options that prune heap profiles work on the\n"
+    "heap data.\n\n";
 
 static const char examples[] =
     "  pgokit merge default_*.profraw -o app.profdata\n"

@@ -7,14 +7,15 @@
 #include <stdlib.h>
 
 static const char help[] =
-    "Sample profiles of any encoding become one. INPUT@N counts a file N times. Contexts, probes\n"
-    "and plain profiles do not mix. Where functions differ in checksum, the build with the most\n"
-    "samples stays.\n\n";
+    "Sample profiles of any encoding become one. INPUT@N counts a file N times.\n"
+    "Contexts, probes and plain profiles do not mix. Where functions differ in\n"
+    "checksum, the build with the most samples stays.\n\n";
 
 static const char examples[] =
     "  pgokit merge host1.afdo host2.afdo -o fleet.afdo\n"
     "  pgokit merge canary.afdo@10 rest.afdo --gen-partial -o lib.afdo\n"
-    "  ls profiles/*.afdo | pgokit merge --files-from - --merge-cold --trim-cold -o all.afdo\n";
+    "  ls profiles/*.afdo | pgokit merge --files-from - --merge-cold --trim-cold \\\n"
+    "      -o all.afdo\n";
 
 struct merge {
     struct cli_common common;

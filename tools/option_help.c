@@ -2,6 +2,7 @@
 #include "export_choice.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { LINE = 80, TEXT_AT = 28, LONGEST = 4096 };
@@ -31,14 +32,13 @@ static int word_length(const char *text)
     return (int)n;
 }
 
-/* Words from column `at` on, and from TEXT_AT on in the lines after it. */
-static void print_words(const char *text, int at)
+void option_print_words(const char *text, int at, int indent)
 {
     for (bool first = true; *text; first = false) {
         const int n = word_length(text);
         if (!first && at + 1 + n > LINE) {
-            printf("\n%*s", TEXT_AT, "");
-            at = TEXT_AT;
+            printf("\n%*s", indent, "");
+            at = indent;
         } else if (!first) {
             putchar(' ');
             at++;
@@ -68,7 +68,7 @@ static void print_row(const struct option_row *row)
     int at = print_names(row);
     const int gap = at + 2 > TEXT_AT ? 2 : TEXT_AT - at;
     printf("%*s", gap, "");
-    print_words(expand(row->help, text, sizeof text), at + gap);
+    option_print_words(expand(row->help, text, sizeof text), at + gap, TEXT_AT);
 }
 
 void option_print_common(const struct option_group *groups)
@@ -146,21 +146,20 @@ static void print_markdown_row(const struct option_row *row)
     printf("%s%s |\n", row->page ? "; " : "", row->page ? row->page : "");
 }
 
-static void print_markdown_tables(const struct option_group *groups)
+static void print_markdown_table(const struct option_table *table)
 {
-    for (const struct option_group *g = groups; g && g->table; g++) {
-        printf("<!-- options %s -->\n| option | meaning |\n|---|---|\n", g->table->key);
-        for (const struct option_row *row = g->table->rows; row->name; row++)
-            print_markdown_row(row);
-        puts("<!-- /options -->");
-    }
+    printf("<!-- options %s -->\n| option | meaning |\n|---|---|\n", table->key);
+    for (const struct option_row *row = table->rows; row->name; row++)
+        print_markdown_row(row);
+    puts("<!-- /options -->");
 }
 
 void option_print_markdown(const struct cli_verb *verb)
 {
-    print_markdown_tables(verb->groups);
-    for (size_t i = 0; verb->actions && verb->actions[i]; i++)
-        print_markdown_tables(verb->actions[i]->groups);
+    struct option_group *groups = option_groups_of(verb);
+    for (const struct option_group *g = groups; g->table; g++)
+        print_markdown_table(g->table);
+    free(groups);
     for (size_t i = 0; verb->kinds && verb->kinds[i]; i++)
-        print_markdown_tables(verb->kinds[i]->groups);
+        option_print_markdown(verb->kinds[i]);
 }

@@ -123,6 +123,8 @@ void option_look(const struct cli_verb *verb, const struct option_group *groups,
 void option_print_help(const struct option_group *groups, const struct option_group *printed);
 /* Those common options that the groups of the verb, or NULL, have no others for. */
 void option_print_common(const struct option_group *groups);
+/* Words from column `at` to column 80 on, and from `indent` on in the lines after it. */
+void option_print_words(const char *text, int at, int indent);
 /* The tables of all actions and kinds of a verb for the manual pages, each between its marks. */
 void option_print_markdown(const struct cli_verb *verb);
 

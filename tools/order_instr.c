@@ -6,11 +6,12 @@
 #include <string.h>
 
 static const char help[] =
-    "The traces are of -fprofile-generate -mllvm -pgo-temporal-instrumentation (clang 17 or\n"
-    "later); merge the profiles of many starts first.\n\n";
+    "The traces are of -fprofile-generate -mllvm -pgo-temporal-instrumentation (clang\n"
+    "17 or later); merge the profiles of many starts first.\n\n";
 
 static const char examples[] =
-    "  pgokit order app.profdata -o app.order && clang -ffunction-sections -fuse-ld=lld \\\n"
+    "  pgokit order app.profdata -o app.order\n"
+    "  clang -ffunction-sections -fuse-ld=lld \\\n"
     "      -Wl,--symbol-ordering-file=app.order ...\n"
     "  pgokit order app.profdata --test-traces 10 -o /dev/null\n";
 

@@ -4,15 +4,17 @@
 #include <stdio.h>
 
 static const char help[] =
-    "A plan made from a raw profile is for the profiled build; only --explain needs its symbols\n"
-    "(-b, or found by build id). Other profiles, and raw profiles of a build other than -b, are\n"
-    "matched with the binary of -b, which needs debug information.\n\n";
+    "A plan made from a raw profile is for the profiled build; only --explain needs\n"
+    "its symbols (-b, or found by build id). Other profiles, and raw profiles of a\n"
+    "build other than -b, are matched with the binary of -b, which needs debug\n"
+    "information.\n\n";
 
 static const char examples[] =
     "  pgokit plan memprof.profraw.1 -b ./app -o app.plan\n"
     "  pgokit plan memprof.profraw.1 -b ./app --explain\n"
     "  pgokit plan app.profdata -b ./app -b ./libapp.so -o app.plan\n"
-    "  pgokit plan memprof.profraw.1 -b ./app --plan app.plan --explain --alloc-stats app.stats\n";
+    "  pgokit plan memprof.profraw.1 -b ./app --plan app.plan --explain \\\n"
+    "      --alloc-stats app.stats\n";
 
 struct plan {
     struct plan_input in;

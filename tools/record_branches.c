@@ -12,16 +12,18 @@
 
 static const char help[] =
     "usage: pgokit record branches [OPTION]... -- PROGRAM [ARGUMENT]...\n\n"
-    "Runs PROGRAM and counts in it where control branches and what runs between branches, in\n"
-    "short windows at random times. It needs no hardware, no rights and no other build: the\n"
-    "recorder is preloaded into PROGRAM and its children, on x86-64. Writes the counts of\n"
-    "PROGRAM for pgokit gen, and says on standard error how it went. If PROGRAM has less\n"
-    "than a tenth of the branches, the counts are of the library or child with the most.\n\n"
-    "PGOKIT_BRANCHES_OPTIONS in the environment is kept; options given here win. PGOKIT_RUNTIME\n"
-    "names the folder of the recorder.\n\n";
+    "Runs PROGRAM and counts in it where control branches and what runs between\n"
+    "branches, in short windows at random times. It needs no hardware, no rights and\n"
+    "no other build: the recorder is preloaded into PROGRAM and its children, on\n"
+    "x86-64. Writes the counts of PROGRAM for pgokit gen, and says on standard error\n"
+    "how it went. If PROGRAM has less than a tenth of the branches, the counts are of\n"
+    "the library or child with the most.\n\n"
+    "PGOKIT_BRANCHES_OPTIONS in the environment is kept; options given here win.\n"
+    "PGOKIT_RUNTIME names the folder of the recorder.\n\n";
 
 static const char examples[] =
-    "  pgokit record branches -- ./app input; pgokit gen branches.counts -b ./app -o app.afdo\n"
+    "  pgokit record branches -- ./app input\n"
+    "  pgokit gen branches.counts -b ./app -o app.afdo\n"
     "  pgokit record branches -b ./libx.so -o libx.counts -- make check\n";
 
 struct record {
@@ -215,9 +217,8 @@ const struct cli_verb record_branches = {
     .summary = "how often code runs, and where it branches",
     .help = help,
     .exit_help =
-        "that of the program, 128 and its number if a signal ended it;\n125 pgokit failed, "
-        "126 the program cannot be run or recorded, 127 there is no such program,\n"
-        "2 wrong usage",
+        "that of the program, 128 and its number if a signal ended it; 125 pgokit failed, "
+        "126 the program cannot be run or recorded, 127 there is no such program, 2 wrong usage",
     .run = run,
     .groups = groups,
     .examples = examples,

@@ -19,12 +19,12 @@
 
 static const char help[] =
     "usage: pgokit record heap [OPTION]... -- PROGRAM [ARGUMENT]...\n\n"
-    "Runs PROGRAM and records what it and its children allocate. A program that was built as\n"
-    "pgokit config says brings the runtime along, and its loads and stores are counted; into\n"
-    "any other program the runtime is preloaded. Says at the end, on standard error, what was\n"
-    "recorded and what to type next.\n\n"
-    "PGOKIT_HEAP_OPTIONS in the environment is kept; options given here win. PGOKIT_RUNTIME\n"
-    "names the folder of the runtime.\n\n";
+    "Runs PROGRAM and records what it and its children allocate. A program that was\n"
+    "built as pgokit config says brings the runtime along, and its loads and stores\n"
+    "are counted; into any other program the runtime is preloaded. Says at the end,\n"
+    "on standard error, what was recorded and what to type next.\n\n"
+    "PGOKIT_HEAP_OPTIONS in the environment is kept; options given here win.\n"
+    "PGOKIT_RUNTIME names the folder of the runtime.\n\n";
 
 static const char examples[] =
     "  pgokit record heap -- ./app input\n"
@@ -260,9 +260,8 @@ const struct cli_verb record_heap = {
     .summary = "what is allocated where, and how it is used",
     .help = help,
     .exit_help =
-        "that of the program, 128 and its number if a signal ended it;\n125 pgokit failed, "
-        "126 the program cannot be run or recorded, 127 there is no such program,\n"
-        "2 wrong usage",
+        "that of the program, 128 and its number if a signal ended it; 125 pgokit failed, "
+        "126 the program cannot be run or recorded, 127 there is no such program, 2 wrong usage",
     .run = run,
     .groups = groups,
     .examples = examples,

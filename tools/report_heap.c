@@ -6,15 +6,16 @@
 #include <string.h>
 
 static const char help[] =
-    "The page shows headline figures, a flame graph of calling contexts, contexts by access\n"
-    "density and lifetime, a table, and what to change (docs/report.md).\n\n";
+    "The page shows headline figures, a flame graph of calling contexts, contexts by\n"
+    "access density and lifetime, a table, and what to change (docs/report.md).\n\n";
 
 static const char examples[] =
     "  pgokit report app.profdata -b ./app -o report.html\n"
     "  pgokit report new.profdata --base old.profdata -b ./app -o diff.html\n"
     "  pgokit report app.profdata -b ./app --format pprof -o heap.pb.gz\n"
     "  pgokit report app.profdata -b ./app --format folded | flamegraph.pl > heap.svg\n"
-    "  pgokit report memprof.profraw.1 -b ./app --plan app.plan --alloc-stats app.stats\n";
+    "  pgokit report memprof.profraw.1 -b ./app --plan app.plan \\\n"
+    "      --alloc-stats app.stats\n";
 
 struct report {
     struct cli_common common;

@@ -6,9 +6,10 @@
 #include <stdio.h>
 
 static const char help[] =
-    "The page shows headline figures, functions by samples, calling contexts and inlined code\n"
-    "as a flame graph, call targets and types of objects, what counts as hot, and how dense the\n"
-    "profile is; with -b how much of the program it covers (docs/report.md).\n\n";
+    "The page shows headline figures, functions by samples, calling contexts and\n"
+    "inlined code as a flame graph, call targets and types of objects, what counts as\n"
+    "hot, and how dense the profile is; with -b how much of the program it covers\n"
+    "(docs/report.md).\n\n";
 
 static const char examples[] =
     "  pgokit report app.afdo -b ./app -o report.html\n"

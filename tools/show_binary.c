@@ -5,8 +5,8 @@
 #include <stdio.h>
 
 static const char help[] =
-    "The pseudo probes of a program: how many of what type, how deep functions are inlined, and\n"
-    "what the sections take.\n\n";
+    "The pseudo probes of a program: how many of what type, how deep functions are\n"
+    "inlined, and what the sections take.\n\n";
 
 static const char examples[] =
     "  pgokit show ./app\n"

@@ -7,8 +7,9 @@
 #include <unistd.h>
 
 static const char help[] =
-    "Functions of a .gcda file with their counters, the most run first. Names are those of the\n"
-    ".gcno file beside it, which gcc wrote; shown alone this lists the functions.\n\n";
+    "Functions of a .gcda file with their counters, the most run first. Names are\n"
+    "those of the .gcno file beside it, which gcc wrote; shown alone this lists the\n"
+    "functions.\n\n";
 
 static const char examples[] =
     "  pgokit show build/app.gcda\n";

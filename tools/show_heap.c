@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 static const char help[] =
-    "Totals, then the heaviest allocation contexts with their call stacks. With the profiled\n"
-    "binaries, addresses and function numbers become names and source lines.\n\n";
+    "Totals, then the heaviest allocation contexts with their call stacks. With the\n"
+    "profiled binaries, addresses and function numbers become names and source lines.\n\n";
 
 static const char examples[] =
     "  pgokit show memprof.profraw.4711 -b ./app\n"

@@ -6,8 +6,8 @@
 #include <string.h>
 
 static const char help[] =
-    "Totals, then the functions that ran most. Of a file that also holds heap data the heaviest\n"
-    "contexts follow.\n\n";
+    "Totals, then the functions that ran most. Of a file that also holds heap data\n"
+    "the heaviest contexts follow.\n\n";
 
 static const char examples[] =
     "  pgokit show default_123_0.profraw\n"

@@ -5,9 +5,10 @@
 #include <string.h>
 
 static const char help[] =
-    "Totals, what counts as hot and cold, then the functions with the most samples. With\n"
-    "--function, one function in all its contexts, with its lines, call targets, types and\n"
-    "inlinees; of an extensible binary nothing else is read. -b and --names spell GUIDs.\n\n";
+    "Totals, what counts as hot and cold, then the functions with the most samples.\n"
+    "With --function, one function in all its contexts, with its lines, call targets,\n"
+    "types and inlinees; of an extensible binary nothing else is read. -b and --names\n"
+    "spell GUIDs.\n\n";
 
 static const char examples[] =
     "  pgokit show app.afdo\n"

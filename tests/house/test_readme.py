@@ -143,6 +143,9 @@ def main():
                 "prints it", list(wrong_tables(tables, places)))
     for verb in VERB.findall(output(pgokit, "--help")):
         page = docs / "man" / f"pgokit-{verb}.md"
+        report.case(f"the help of pgokit {verb} fits a terminal of 80 columns",
+                    [line for line in output(pgokit, verb, "--help").splitlines()
+                     if len(line) > 80])
         report.case(f"options of pgokit {verb} and of its page",
                     differing_options(pgokit, verb, page, places))
         if verb != "help":
