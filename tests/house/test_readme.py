@@ -89,6 +89,19 @@ def wrong_tables(tables, places):
                 "tests/house/test_readme.py --write README.md PGOKIT changes it"
 
 
+def unknown_targets(pgokit, names):
+    """Options that a command line of another tool becomes, which the verb does not take so."""
+    for part in re.split(r"^## ", names, flags=re.MULTILINE)[1:]:
+        runs = re.search(r"Runs `pgokit (\w[\w-]*)", part)
+        if not runs:
+            continue
+        rows = "".join(option_tables(pgokit, runs[1]).values())
+        for row in re.findall(r"^\| `.*` \| (.*) \|$", part, re.MULTILINE):
+            for name, value in re.findall(r"(?:^|; )(--[a-z][a-z0-9-]+)(=?)", row):
+                if not re.search(f"`{name}{'[ [=]+[A-Z]' if value else '`'}", rows):
+                    yield f"{part.splitlines()[0]}: {name}{value} is no option of {runs[1]}"
+
+
 def linked_text(page, keys, places):
     """The page with the tables of the verb that stand on pages that it links to."""
     text = page.read_text(encoding="utf-8")
@@ -136,6 +149,8 @@ def main():
     report.case("docs/compat.md has what `pgokit compat --markdown` prints",
                 [] if NAMES.search(names)[2] == expected_names else
                 ["tests/house/test_readme.py --write README.md PGOKIT changes it"])
+    wrong = list(unknown_targets(pgokit, NAMES.search(names)[2]))
+    report.case("command lines of other tools become options that pgokit takes", wrong)
     report.case("there is a screen of `pgokit show`",
                 [] if screen and "pgokit show" in screen[1] else ["nothing between the markers"])
     places = places_of_tables(pages)
