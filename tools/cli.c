@@ -48,7 +48,8 @@ static const struct option_row common_rows[] = {
      OPTION_LIST(struct cli_common, binaries)},
     {"debug-binary", 0, "FILE", "the debug file that a binary was stripped of; may be repeated",
      OPTION_LIST(struct cli_common, debug_files),
-     .page = "needed if it is not found by itself; it belongs to the binary with its build id, or "
+     .page = "it is needed if pgokit does not find it; it belongs to the binary with its build "
+             "id, or "
              "to the only one"},
     {"dwp", 0, "FILE",
      "split debug information of the binaries (default: BINARY.dwp); may be repeated",
@@ -57,7 +58,7 @@ static const struct option_row common_rows[] = {
      "where to look for debug files, and for binaries that were not given, as "
      ".build-id/xx/yyyy.debug; may be repeated",
      OPTION_LIST(struct cli_common, debug_dirs),
-     .page = "debug files also by the name in the program's `.gnu_debuglink`"},
+     .page = "debug files are also found by the name in the program's `.gnu_debuglink`"},
     {"sysroot", 0, "DIR", "a copy of the target's root folder, to look for both; may be repeated",
      OPTION_LIST(struct cli_common, sysroots),
      .page = "binaries that were not given are found in it by build id, wherever they are, and "

@@ -45,7 +45,7 @@ static const struct option_row rows[] = {
     {"static", 0, NULL, "the runtime becomes part of the program (default); also for -static",
      OPTION_CLEAR(struct config, shared)},
     {"shared", 0, NULL, "the runtime as a library", OPTION_FLAG(struct config, shared),
-     .page = "with its path in the program"},
+     .page = "its path is then in the program"},
     {"profile", 0, "FILE", "the profile to use; may be repeated",
      OPTION_LIST(struct config, profiles)},
     {"report", 0, "DIR",

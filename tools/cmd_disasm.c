@@ -31,12 +31,14 @@ static const struct option_row rows[] = {
     {"function", 'f', "NAME",
      "only this function, by its linkage name or as a programmer writes it, without parameters; "
      "may be repeated", OPTION_LIST(struct disasm, functions),
-     .page = "without tags such as `[abi:cxx11]`, too. If a function is inlined everywhere, the "
+     .page = "tags such as `[abi:cxx11]` are left out, too. If a function is inlined everywhere, "
+             "the "
              "message lists the places"},
     {"probes", 0, NULL, "the pseudo probes before each instruction",
      OPTION_FLAG(struct disasm, opts.probes)},
     {"source", 0, NULL, "the source line, its text, and what is inlined into what",
-     OPTION_FLAG(struct disasm, opts.source), .page = "wherever one of these changes"},
+     OPTION_FLAG(struct disasm, opts.source),
+     .page = "they are shown wherever one of them changes"},
     {"source-dir", 0, "DIR",
      "where to look for sources, besides where they were compiled; may be repeated; --source is "
      "then implied", OPTION_LIST(struct disasm, source_dirs)},

@@ -14,9 +14,9 @@ struct formats {
 
 static const struct option_row rows[] = {
     {"markdown", 0, NULL, "as a Markdown table", OPTION_FLAG(struct formats, markdown),
-     .page = "that of [docs/formats](../formats/README.md)"},
+     .page = "it is that of [docs/formats](../formats/README.md)"},
     {"json", 0, NULL, "as JSON", OPTION_FLAG(struct formats, json),
-     .page = "an array of objects with `name`, `kind`, `reads`, `writes`, `made_by`"},
+     .page = "it is an array of objects with `name`, `kind`, `reads`, `writes`, `made_by`"},
     {0},
 };
 static const struct option_table table = {"formats", NULL, rows};

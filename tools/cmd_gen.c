@@ -103,7 +103,8 @@ static const struct option_row output_rows[] = {
     {"output", 'o', "FILE",
      "the profile to write; - for standard output; DIR/: of each binary that was sampled",
      OPTION_TEXT(struct gen, output.path), .is_output = true,
-     .page = "the latter are `DIR/NAME.afdo`; a library without debug information, or without "
+     .page = "with a folder, the files are `DIR/NAME.afdo`; a library without debug information, "
+             "or without "
              "samples in functions, is named in a warning (exit status 1)"},
     {"to", 0, "NAME",
      "extbinary (default), text, binary, or for -fauto-profile of gcc gcc11 (for 5 to 11) to gcc16 "
@@ -120,8 +121,8 @@ static const struct option_row output_rows[] = {
      "samples for cold", OPTION_FLAG(struct gen, opts.symbols)},
     {"raw", 0, NULL, "unsymbolised address counts, which gen reads later",
      OPTION_FLAG(struct gen, raw),
-     .page = "as llvm-profgen does its unsymbolised profiles; debug information is needed for the "
-             "names of calling contexts only"},
+     .page = "llvm-profgen reads them as unsymbolised profiles. Debug information is needed for "
+             "the names of calling contexts only"},
     {"data", 0, NULL,
      "from samples of loads: which static data are hot and cold, for -fmemory-profile-use= of "
      "clang 22 and 23", OPTION_FLAG(struct gen, opts.data),
@@ -143,16 +144,18 @@ static const struct option_row input_rows[] = {
     {"pid", 0, "N", "only samples of this process",
      OPTION_NUMBER(struct gen, opts.pid, 1, INT32_MAX)},
     {"comm", 0, "NAME", "only samples of processes of this name",
-     OPTION_TEXT(struct gen, opts.comm), .page = "all samples of text that has no names"},
+     OPTION_TEXT(struct gen, opts.comm),
+     .page = "text without names of processes is counted whole"},
     {"perf-event", 0, "NAME", "only samples of this event, as perf names it; repeatable",
-     OPTION_CALL(add_event), .page = "named as `perf script -F event` prints it"},
+     OPTION_CALL(add_event), .page = "`perf script -F event` prints the names"},
     {"perf-events", 0, "LIST", "the same, with commas", OPTION_CALL(add_events)},
     {"leading-ip-only", 0, NULL, "count where samples were taken, as of mispredicted branches",
      OPTION_FLAG(struct gen, opts.leading_ip_only)},
     {"map", 0, "RECORDED=FILE",
      "FILE, which is used as with -b, was recorded as RECORDED: a path or its last part; may be "
      "repeated", OPTION_CALL(add_map),
-     .page = "for programs that were renamed or recorded in a container. The kernel's suffix "
+     .page = "this is for programs that were renamed or recorded in a container. The kernel's "
+             "suffix "
              "` (deleted)` needs no option"},
     {"kernel", 0, NULL, "the first binary is the kernel (vmlinux); samples of it count",
      OPTION_FLAG(struct gen, opts.kernel)},
@@ -162,7 +165,7 @@ static const struct option_row input_rows[] = {
      .page = "see [Types of objects](#types-of-objects)"},
     {"no-scale", 0, NULL, "of record branches: counts as its windows saw them",
      OPTION_FLAG(struct gen, opts.no_scale),
-     .page = "not [what they stand for]"
+     .page = "otherwise they stand for [all that ran]"
              "(../formats/profile-generation.md#12-counts-of-windows)"},
     {"vtable-scale", 0, NULL, "give counts of types the scale of those of branches",
      OPTION_FLAG(struct gen, opts.scale_vtables), .page = "both need sampling periods"},
@@ -171,7 +174,7 @@ static const struct option_row input_rows[] = {
     {"verbose", 'v', NULL, "name the first of each kind of samples that were left out",
      OPTION_FLAG(struct gen, verbose)},
     {"json", 0, NULL, "the report as JSON on standard output", OPTION_FLAG(struct gen, json),
-     .page = "counts by name, and examples"},
+     .page = "it has counts by name, and examples"},
     {0},
 };
 static const struct option_table input_table = {"gen", NULL, input_rows};
@@ -188,7 +191,7 @@ static const struct option_row hot_rows[] = {
     {"hot-share", 0, "N",
      "else: millionths of all samples that the hottest lines have, the last being just hot "
      "(990000)", OPTION_NUMBER(struct gen, opts.hot_share, 1, MOST_SHARE),
-     .page = "rounded up to 10000, 100000, 200000 to 900000, 950000, 990000, 999000, 999900, "
+     .page = "it is rounded up to 10000, 100000, 200000 to 900000, 950000, 990000, 999000, 999900, "
              "999990 or 999999"},
     {"cold-share", 0, "N", "the same, the last being cold (999999)",
      OPTION_NUMBER(struct gen, opts.cold_share, 1, MOST_SHARE)},
@@ -206,10 +209,10 @@ static const struct option_row context_rows[] = {
      .page = "contexts are merged with `--no-preinline` only"},
     {"context-depth", 0, "N", "frames that contexts keep (all)",
      OPTION_NUMBER(struct gen, opts.context_depth, 1, MOST_FRAMES),
-     .page = "the innermost ones; 1 is the function alone"},
+     .page = "these are the innermost ones; 1 is the function alone"},
     {"stack-depth", 0, "N", "functions of a call stack that contexts keep; for probes (all)",
      OPTION_NUMBER(struct gen, opts.stack_depth, 1, MOST_FRAMES),
-     .page = "the innermost ones, each with what is inlined into it"},
+     .page = "these are the innermost ones, each with what is inlined into it"},
     {"recursion", 0, "N",
      "calls of the longest repetition that becomes one round; 0: none (any)",
      OPTION_CALL_FOR(struct gen, opts, take_recursion)},

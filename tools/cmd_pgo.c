@@ -65,7 +65,7 @@ static const struct option_row rows[] = {
     {"frequency", 'F', "HZ",
      "windows for each second of processor time, where the machine has no branch records (default: "
      "250)", OPTION_NUMBER(struct pgo, frequency, 1, 10000),
-     .page = "1 to 10000, and not more than the kernel's clock has ticks"},
+     .page = "the range is 1 to 10000, but the ticks of the kernel's clock are the limit"},
     {"record", 0, "N", "record N runs (default: as many as take 5 s together, at most 20)",
      OPTION_NUMBER(struct pgo, runs, 1, 10000)},
     {"rounds", 'n', "N", "measure each build so often, 0: not at all (default: 7)",

@@ -34,7 +34,9 @@ static const struct option_row rows[] = {
      OPTION_FLAG(struct run, stats)},
     {"stats-signal", 0, "N", "say it whenever a process gets signal number N",
      OPTION_NUMBER(struct run, stats_signal, 1, _NSIG - 1),
-     .page = "12 is SIGUSR2; at the next object that it allocates or frees in a group. A program "
+     .page = "12 is SIGUSR2. The process says it at the next object that it allocates or frees "
+             "in a "
+             "group. A program "
              "that handles the signal itself prints nothing"},
     {0},
 };

@@ -45,7 +45,7 @@ static const struct option_row rows[] = {
      .page = "see [Across changes of the source](#across-changes-of-the-source)"},
     {"top", 0, "N", "contexts shown (default 10; 0: all)",
      OPTION_NUMBER(struct diff, opts.top, 0, 1000000000), OPTION_GIVEN(struct diff, top_given),
-     .page = "with `--json` all by default"},
+     .page = "`--json` has all by default"},
     {"depth", 0, "N", "frames shown of a stack (default 12, of Markdown 4; 0: all)",
      OPTION_NUMBER(struct diff, opts.depth, 0, 1000000000), OPTION_GIVEN(struct diff, depth_given)},
     {"fail-on", 0, "LIMIT",

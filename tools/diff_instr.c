@@ -24,7 +24,7 @@ static const struct option_row rows[] = {
     {"top", 0, "N", "functions shown (default 10; 0: all)",
      OPTION_NUMBER(struct diff, report.top, 0, 1000000000)},
     {"contextual", 0, NULL, "of functions counted in their context (CSIR) instead",
-     OPTION_FLAG(struct diff, contextual), .page = "as `-fcs-profile-generate` counts them"},
+     OPTION_FLAG(struct diff, contextual), .page = "`-fcs-profile-generate` counts them"},
     {0},
 };
 static const struct option_table table = {"diff counters", NULL, rows};

@@ -51,7 +51,7 @@ static const struct option_row rows[] = {
     {"top", 0, "N", "what changed or is not used, shown (default 10; 0: all)",
      OPTION_NUMBER(struct match_options, print.top, 0, 1000000000),
      OPTION_GIVEN(struct match_options, top_given),
-     .page = "functions, calls or contexts; with `--json` all by default"},
+     .page = "these are functions, calls or contexts; `--json` has all by default"},
     {"json", 0, NULL, "all of it as JSON", OPTION_CALL(take_json),
      .page = "see [match-json](../formats/match-json.md); with `--used` "
              "[used-json](../formats/used-json.md)"},
@@ -59,7 +59,7 @@ static const struct option_row rows[] = {
      .page = "Markdown is for a comment on a change"},
     {"min-match", 0, "N%", "exit status 3 if less of the profile is found",
      OPTION_CALL_FOR(struct match_options, min_percent, take_percent),
-     .page = "of the bytes, samples or counts (with `--used`: used)"},
+     .page = "what counts are bytes, samples or counters; with `--used`, those that are used"},
     {0},
 };
 const struct option_table match_option_table = {"match", NULL, rows};

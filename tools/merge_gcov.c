@@ -43,7 +43,8 @@ static const struct option_row rows[] = {
     {"scale", 0, "FACTOR", "multiply the sums: 0.25, cutting off fractions, or 1/4, rounding",
      OPTION_CALL_FOR(struct merge, scale, take_scale)},
     {"normalize", 0, "N", "multiply the sums so that the largest count of an arc is N",
-     OPTION_NUMBER(struct merge, normalize, 1, INT64_MAX), .page = "in all files of a folder"},
+     OPTION_NUMBER(struct merge, normalize, 1, INT64_MAX),
+     .page = "the largest one of all files in a folder counts"},
     GCOV_TO_ROW(struct merge, to),
     {0},
 };

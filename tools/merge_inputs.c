@@ -42,7 +42,7 @@ static const struct option_row rows[] = {
      "names of inputs in a partial heap profile: full (default), basename, or none: bytes that do "
      "not depend on them", OPTION_CHOICE(struct merge_inputs, run_names, run_names)},
     {"parent", 0, "PID", "end when this process, which started pgokit, has ended",
-     OPTION_CALL(NULL), .page = "as by SIGTERM, even if it is killed"},
+     OPTION_CALL(NULL), .page = "it ends as by SIGTERM, even if that process is killed"},
     {0},
 };
 const struct option_table merge_inputs_options = {"merge inputs", NULL, rows};

@@ -81,17 +81,17 @@ static const struct option_row output_rows[] = {
      .page = "see [what each of them reads](pgokit-merge.md#options)"},
     {"format-version", 0, "N", "of raw: one that pgokit formats lists (default: the newest)",
      OPTION_CALL_FOR(struct merge, raw_version, take_version),
-     .page = "8 (LLVM 14 and 16), 9 (17 and 18), 10 (19 to 22) or 11 (23)"},
+     .page = "the versions are 8 (LLVM 14 and 16), 9 (17 and 18), 10 (19 to 22) and 11 (23)"},
     {"sparse", 0, NULL, "leave out functions that never ran", OPTION_FLAG(struct merge, sparse)},
     {"keep-going", 0, NULL, "leave out functions whose inputs contradict each other",
      OPTION_FLAG(struct merge, keep_going)},
     {"function", 0, "REGEX", "only functions that match; extended syntax",
      OPTION_TEXT(struct merge, function),
-     .page = "matched anywhere in the name; heap data is kept"},
+     .page = "a match may be anywhere in the name; heap data is kept"},
     {"no-function", 0, "REGEX", "none that match", OPTION_TEXT(struct merge, no_function)},
     {"remap", 0, "FILE", "rename functions: lines 'OLD NEW'", OPTION_TEXT(struct merge, remap),
-     .page = "call targets, virtual tables and traces, too; functions that get one name are added "
-             "up. `llvm-cxxmap` makes such a list of mangled names"},
+     .page = "call targets, virtual tables and traces are renamed, too, and functions that get one "
+             "name are added up. `llvm-cxxmap` makes such a list of mangled names"},
     {0},
 };
 static const struct option_table output_table = {"counters output", NULL, output_rows};

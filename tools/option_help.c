@@ -109,7 +109,7 @@ static size_t code_length(const struct option_row *row, const char *text, bool b
 {
     size_t n = 0;
     if (begins && text[0] == '-' && (text[1] == '-' || isalpha((unsigned char)text[1])))
-        for (n = 2; is_name(text[n]);)
+        for (n = 2; is_name(text[n]) || text[n] == '=';)
             n++;
     const size_t own = row->argument ? strcspn(row->argument, " =[") : 0;
     if (begins && own && !strncmp(text, row->argument, own) && !is_name(text[own]))
@@ -143,7 +143,9 @@ static void print_markdown_row(const struct option_row *row)
     else
         printf("%s%s` | ", row->argument ? " " : "", row->argument ? row->argument : "");
     print_as_markdown(row, expand(row->help, text, sizeof text));
-    printf("%s%s |\n", row->page ? "; " : "", row->page ? row->page : "");
+    if (row->page)
+        printf(". %c%s", toupper((unsigned char)*row->page), row->page + 1);
+    puts(" |");
 }
 
 static void print_markdown_table(const struct option_table *table)

@@ -50,7 +50,7 @@ struct option_row {
     void (*take)(const struct option_given *given); /* NULL: it was seen before */
     size_t given;     /* offset + 1 of a bool that becomes true; 0: none */
     bool is_output;   /* the argument is a file that is written */
-    const char *page; /* what the manual page adds, in Markdown */
+    const char *page; /* a sentence that the manual page adds, in Markdown, without a full stop */
 };
 
 /* offsetof, but the member must have the type. */

@@ -35,7 +35,7 @@ static const struct option_row file_rows[] = {
     {"no-vtables", 0, NULL, "leave types of objects out without a warning",
      OPTION_FLAG(struct sample_output, drop_vtables)},
     {"md5", 0, NULL, "names as GUIDs", OPTION_FLAG(struct sample_output, write.md5),
-     .page = "done anyway for names that are known by GUID only"},
+     .page = "names that are known by GUID only are written so in any case"},
     {"compress", 0, NULL, "sections with zlib", OPTION_FLAG(struct sample_output, write.compress)},
     {0},
 };

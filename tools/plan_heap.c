@@ -27,8 +27,8 @@ static const struct option_row rows[] = {
      .is_output = true, .page = "see [its format](../formats/placement-plan.md)"},
     {"explain", 0, NULL, "print why each context is where it is, and what is expected of it",
      OPTION_FLAG(struct plan, explain),
-     .page = "with the memory of each group at the peak, mean lifetime and, where it is known, "
-             "accesses for each byte"},
+     .page = "it has the memory of each group at the peak, mean lifetime and, where they are "
+             "known, accesses for each byte"},
     {"groups", 0, "N",
      "groups at most, that of all other objects included, 2 to 14 (default 8)",
      OPTION_NUMBER(struct plan, in.opts.groups, 2, 14)},
@@ -42,8 +42,8 @@ static const struct option_row rows[] = {
     {"alloc-stats", 0, "FILE",
      "explain with what groups held: what the allocator wrote to standard error under pgokit run; "
      "- is standard input", OPTION_TEXT(struct plan, stats),
-     .page = "of several times and processes, the one at which the group had most bytes of "
-             "objects"},
+     .page = "if there are several times and processes, the one counts at which the group had "
+             "most bytes of objects"},
     {0},
 };
 static const struct option_table table = {"plan", NULL, rows};

@@ -13,7 +13,7 @@ static const struct option_row rows[] = {
      .page = "see [Profiles of an older source](pgokit-convert.md#profiles-of-an-older-source)"},
     {"explain", 0, NULL, "every decision of --rebase-to on standard output",
      OPTION_FLAG(struct rebase_options, explain),
-     .page = "as [pgokit match](pgokit-match.md) prints them"},
+     .page = "[pgokit match](pgokit-match.md) prints the same"},
     {0},
 };
 const struct option_table rebase_option_table = {"rebase", NULL, rows};

@@ -42,11 +42,11 @@ static const struct option_row rows[] = {
      OPTION_TEXT(struct record, output), .is_output = true,
      .page = "[address counts](../formats/address-counts.md) of the program"},
     {"binary", 'b', "FILE", "count this library or program instead of PROGRAM",
-     OPTION_LIST(struct record, common.binaries), .page = "which may be a script or `make`"},
+     OPTION_LIST(struct record, common.binaries), .page = "PROGRAM may be a script or `make`"},
     {"frequency", 'F', "HZ",
      "windows for each second of a thread's processor time (100); the kernel's clock, of 100 to "
      "1000 ticks a second, is the limit", OPTION_NUMBER(struct record, frequency, 1, 10000),
-     .page = "1 to 10000"},
+     .page = "the range is 1 to 10000"},
     {"branches", 'n', "N", "branches of a window, 2 to 4096 (512)",
      OPTION_NUMBER(struct record, branches, 2, 4096)},
     {"seconds", 'd', "N", "record for so many seconds from the start, then only run",

@@ -65,7 +65,7 @@ static const struct option_row rows[] = {
     {"socket", 0, "FILE",
      "answer requests there while the program runs, see --attach; %p, %h, %e and %t as in -o. "
      "Children need %p to have one of their own", OPTION_TEXT(struct record, socket),
-     .page = "a Unix socket ([libpgokit_heap](libpgokit_heap.md#while-the-program-runs))"},
+     .page = "it is a Unix socket ([libpgokit_heap](libpgokit_heap.md#while-the-program-runs))"},
     {"attach", 0, "PID",
      "instead send a REQUEST to a running process that has a socket: dump (write what it recorded "
      "up to now), start, stop (do not record new objects), or status",

@@ -46,11 +46,12 @@ static const struct option_row rows[] = {
      .page = "the last four need a profile of pgokit's runtime: alive at exit, and at the peak"},
     {"plan", 0, "FILE", "show what this plan of pgokit plan does; the page only",
      OPTION_TEXT(struct report, plan),
-     .page = "of a single heap profile that has addresses or is matched with the build of `-b`"},
+     .page = "it takes a single heap profile, which has addresses or is matched with the build of "
+             "`-b`"},
     {"alloc-stats", 0, "FILE",
      "and what its groups held: what the allocator wrote to standard error under pgokit run; - is "
      "standard input", OPTION_TEXT(struct report, stats),
-     .page = "as in [pgokit plan](pgokit-plan.md)"},
+     .page = "[pgokit plan](pgokit-plan.md) prints the same"},
     {0},
 };
 static const struct option_table table = {"report heap", NULL, rows};

@@ -31,7 +31,7 @@ static const struct option_row rows[] = {
      "this function only, with its lines; NAME as the linker knows it, or a context in brackets as "
      "the text format has it; or, if there is none, all functions and contexts that match; "
      "extended syntax", OPTION_TEXT(struct show, function),
-     .page = "in all its contexts, with call targets, types and inlinees. Only this part of an "
+     .page = "call targets, types and inlinees of all its contexts are shown. Only this part of an "
              "extensible binary is read"},
     {"sections", 0, NULL, "only the sections of an extensible binary: place, size, flags",
      OPTION_FLAG(struct show, sections)},
