@@ -49,8 +49,7 @@ static const struct option_row common_rows[] = {
     {"debug-binary", 0, "FILE", "the debug file that a binary was stripped of; may be repeated",
      OPTION_LIST(struct cli_common, debug_files),
      .page = "it is needed if pgokit does not find it; it belongs to the binary with its build "
-             "id, or "
-             "to the only one"},
+             "id, or to the only one"},
     {"dwp", 0, "FILE",
      "split debug information of the binaries (default: BINARY.dwp); may be repeated",
      OPTION_LIST(struct cli_common, packages)},

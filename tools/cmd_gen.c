@@ -104,8 +104,7 @@ static const struct option_row output_rows[] = {
      "the profile to write; - for standard output; DIR/: of each binary that was sampled",
      OPTION_TEXT(struct gen, output.path), .is_output = true,
      .page = "with a folder, the files are `DIR/NAME.afdo`; a library without debug information, "
-             "or without "
-             "samples in functions, is named in a warning (exit status 1)"},
+             "or without samples in functions, is named in a warning (exit status 1)"},
     {"to", 0, "NAME",
      "extbinary (default), text, binary, or for -fauto-profile of gcc gcc11 (for 5 to 11) to gcc16 "
      "(gcc: gcc15)", OPTION_CALL(take_to),
@@ -155,8 +154,7 @@ static const struct option_row input_rows[] = {
      "FILE, which is used as with -b, was recorded as RECORDED: a path or its last part; may be "
      "repeated", OPTION_CALL(add_map),
      .page = "this is for programs that were renamed or recorded in a container. The kernel's "
-             "suffix "
-             "` (deleted)` needs no option"},
+             "suffix ` (deleted)` needs no option"},
     {"kernel", 0, NULL, "the first binary is the kernel (vmlinux); samples of it count",
      OPTION_FLAG(struct gen, opts.kernel)},
     {"no-recovered-types", 0, NULL,
