@@ -294,7 +294,8 @@ static bool follow(struct trace *t, const struct pgk_insn *insn, struct user_reg
         if (bytes[i] != 0xc3 || !peek(t->pid, regs->rsp, &target, sizeof target))
             return false;
         regs->rsp += sizeof target;
-    } else if (insn->indirect && (!insn->data || !peek(t->pid, insn->data, &target, sizeof target))) {
+    } else if (insn->indirect &&
+               (!insn->data || !peek(t->pid, insn->data, &target, sizeof target))) {
         return false;
     }
     if (insn->kind == PGK_INSN_CALL) {
