@@ -18,7 +18,7 @@ static const char examples[] =
     "      -o for-llvm-19.profraw\n"
     "  pgokit convert app.profdata --to yaml -o -\n"
     "  pgokit convert new.profdata --to llvm16 -o old.profdata\n"
-    "  pgokit convert memprof.profraw.4711 -b ./app --to paths -o app.heappaths\n"
+    "  pgokit convert memprof.profraw.4711 -b ./app --to partial -o app.pgk\n"
     "  pgokit convert app.profdata -b ./app --to pprof -o heap.pb.gz\n"
     "  pgokit convert app.profdata --rebase-to ./app -b ./app.released \\\n"
     "      -o new.profdata\n";
@@ -29,7 +29,6 @@ struct convert {
     const char *viewer; /* the format, if it is for one, instead of `target` */
     struct pgk_heap_target target;
     struct pgk_heap_symbolised symbolised;
-    struct pgk_heap_paths_size paths;
     struct rebase_options rebase;
     struct indexed_output indexed;
     uint32_t raw_version; /* 0: that of --to, or the newest */
@@ -56,7 +55,7 @@ static void take_version(const struct option_given *given)
 static const struct option_row rows[] = {
     {"to", 0, "NAME",
      "what to write, or the reader it is for: any (default: indexed, for LLVM 19 to 23), llvm14 to "
-     "llvm23, raw, yaml, paths; or for viewers: " CLI_VIEWERS, OPTION_CALL(take_to),
+     "llvm23, raw, yaml, partial; or for viewers: " CLI_VIEWERS, OPTION_CALL(take_to),
      .page = "see below"},
     {"format-version", 0, "N",
      "of raw profiles: one that pgokit formats lists (default: the newest)",
@@ -77,14 +76,14 @@ enum { RAW_OF_LLVM_14 = 1 };
 
 /* What --to may name besides indexed profiles and viewers. LLVM 14 has no indexed heap profiles:
  * all it reads is a raw one. */
-enum { RAW, LLVM_14, YAML, PATHS, FORMS };
+enum { RAW, LLVM_14, YAML, PARTIAL, FORMS };
 static const char *const forms[] = {
-    [RAW] = "raw", [LLVM_14] = "llvm14", [YAML] = "yaml", [PATHS] = "paths", [FORMS] = NULL};
+    [RAW] = "raw", [LLVM_14] = "llvm14", [YAML] = "yaml", [PARTIAL] = "partial", [FORMS] = NULL};
 static const struct pgk_heap_target targets[] = {
     [RAW] = {.form = PGK_HEAP_RAW},
     [LLVM_14] = {.form = PGK_HEAP_RAW, .version = RAW_OF_LLVM_14},
     [YAML] = {.form = PGK_HEAP_YAML},
-    [PATHS] = {.form = PGK_HEAP_PATHS},
+    [PARTIAL] = {.form = PGK_HEAP_PARTIAL},
 };
 
 static struct pgk_heap_target target(const struct indexed_output *o, uint32_t raw_version)
@@ -130,7 +129,7 @@ static void parse(struct convert *c, int argc, char **argv)
     c->indexed = (struct indexed_output){INDEXED_OUTPUT_INIT, .verb = &cmd_convert,
                                          .kind = PGK_KIND_HEAP, .others = forms, .takes = takes,
                                          .full_schema = true};
-    snprintf(takes, sizeof takes, "any, llvm14 to llvm23, raw, yaml, paths, %s", export_viewers());
+    snprintf(takes, sizeof takes, "any, llvm14 to llvm23, raw, yaml, partial, %s", export_viewers());
     option_parse(&cmd_convert, groups, argc, argv, c);
     c->target = target(&c->indexed, c->raw_version);
     if (optind + 1 != argc)
@@ -148,14 +147,16 @@ static void keep_loss(void *ctx, const char *what)
 #define NEEDS_BINARY \
     "this profile holds addresses, or demangled names: give the binary that was run"
 
-/* Makes frames what the target has: addresses of its kind, or source positions. */
+/* Makes frames what the target has: addresses of its kind, or source positions. A partial profile
+ * has both. */
 static int prepare(struct convert *c, struct pgk_heap **heap, struct cli_list *losses,
                    struct pgk_err *err)
 {
     struct pgk_binaries *binaries = NULL;
     struct pgk_heap *prepared = NULL;
     bool raw = c->target.form == PGK_HEAP_RAW;
-    if (!raw && !pgk_heap_needs_binaries(*heap))
+    const bool partial = c->target.form == PGK_HEAP_PARTIAL;
+    if (!raw && (!pgk_heap_needs_binaries(*heap) || (partial && !cli_has_binaries(&c->common))))
         return 0;
     size_t build_ids = raw ? pgk_heap_build_ids_lost(*heap, c->target.version) : 0;
     if (build_ids) {
@@ -174,7 +175,7 @@ static int prepare(struct convert *c, struct pgk_heap **heap, struct cli_list *l
         status = pgk_heap_rebase(&prepared, *heap, binaries, c->target.version, err);
     else if (!status)
         status = pgk_heap_symbolise(heap, binaries, NULL, &c->symbolised, err);
-    if (!status && (c->target.form == PGK_HEAP_PATHS || c->target.full_schema))
+    if (!status && (partial || c->target.full_schema))
         status = pgk_heap_find_types(*heap, binaries, false, err);
     pgk_binaries_close(&binaries);
     if (!status && raw) {
@@ -184,16 +185,9 @@ static int prepare(struct convert *c, struct pgk_heap **heap, struct cli_list *l
     return status;
 }
 
-static int write_output(struct convert *c, const struct pgk_heap *heap, struct pgk_err *err)
-{
-    return c->target.form == PGK_HEAP_PATHS
-               ? pgk_heap_write_paths(heap, c->output, &c->paths, err)
-               : pgk_heap_write(heap, c->output, &c->target, err);
-}
-
 static int report(const struct convert *c, const struct cli_list *losses)
 {
-    char safe[256], size[PGK_HUMAN_SIZE], plain[PGK_HUMAN_SIZE];
+    char safe[256], size[PGK_HUMAN_SIZE];
     pgk_human_text(safe, sizeof safe, c->output);
     for (size_t i = 0; i < losses->n; i++)
         fprintf(stderr, "pgokit: warning: %s: lost: %s\n", safe, losses->v[i]);
@@ -203,12 +197,6 @@ static int report(const struct convert *c, const struct cli_list *losses)
                 "pgokit: warning: %s: lost: %zu contexts (%s) that have no frame in the given "
                 "binaries; shared libraries can be given with further -b\n",
                 safe, done->contexts_dropped, pgk_human_bytes(size, (double)done->bytes_dropped));
-    if (c->paths.plain_bytes && !c->common.quiet)
-        fprintf(stderr,
-                "pgokit: note: call stacks take %s; as plain strings %s, %.1f times as much\n",
-                pgk_human_bytes(size, (double)c->paths.stack_bytes),
-                pgk_human_bytes(plain, (double)c->paths.plain_bytes),
-                (double)c->paths.plain_bytes / (double)c->paths.stack_bytes);
     return losses->n || done->contexts_dropped ? EXIT_INCOMPLETE : EXIT_DONE;
 }
 
@@ -257,7 +245,7 @@ static int convert(struct convert *c, struct pgk_heap *heap, struct cli_list *lo
     size_t cold = status >= 0 && c->target.form == PGK_HEAP_INDEXED ? pgk_heap_cold_by_default(heap)
                                                                     : 0;
     if (status >= 0)
-        status = write_output(c, heap, &err);
+        status = pgk_heap_write(heap, c->output, &c->target, &err);
     if (status)
         return cli_fail(&err);
     cli_warn_cold_by_default(cold);
@@ -266,8 +254,7 @@ static int convert(struct convert *c, struct pgk_heap *heap, struct cli_list *lo
 
 static int run(int argc, char **argv)
 {
-    struct convert c = {.symbolised.struct_size = sizeof c.symbolised,
-                        .paths.struct_size = sizeof c.paths};
+    struct convert c = {.symbolised.struct_size = sizeof c.symbolised};
     struct pgk_heap *heap = NULL;
     struct pgk_err err = {0};
     const struct pgk_file_info *info = NULL;
@@ -276,7 +263,7 @@ static int run(int argc, char **argv)
     if (c.viewer)
         return run_viewer(&c);
     int status = read_input(&c, &heap, &info, &err);
-    const bool keeps_origin = c.target.form == PGK_HEAP_PATHS;
+    const bool keeps_origin = c.target.form == PGK_HEAP_PARTIAL;
     if (info && pgk_file_info_fact(info, PGK_FACT_INTERRUPTED) && !keeps_origin)
         keep_loss(&losses, "the mark that what was alive at the end was perhaps in use");
     if (info && pgk_file_info_fact(info, PGK_FACT_LIBRARY_ACCESSES))

@@ -333,7 +333,6 @@ enum pgk_heap_form {
     PGK_HEAP_RAW,     /* as runtimes write it */
     PGK_HEAP_INDEXED, /* LLVM's .profdata */
     PGK_HEAP_YAML,    /* as llvm-profdata 22 prints it */
-    PGK_HEAP_PATHS,   /* source positions; docs/formats/heap-paths.md */
     PGK_HEAP_PARTIAL, /* of pgokit merge --partial; docs/formats/partial-heap.md */
 };
 /* What a profile is to be written as. */
@@ -353,7 +352,7 @@ int pgk_heap_losses(const struct pgk_heap *heap, const struct pgk_heap_target *t
 /* ---- data access profiles ----
  *
  * How often sampled loads and stores hit each global variable or string literal, and which are
- * known not to be hit. Only MemProf V4, YAML, source positions and partial profiles hold one. */
+ * known not to be hit. Only MemProf V4, YAML and partial profiles hold one. */
 
 /* True if there is a data access profile. */
 bool pgk_heap_has_data_access(const struct pgk_heap *heap);
@@ -467,19 +466,6 @@ struct pgk_indexed_write_opts {
  * this version cannot describe are written as addresses in no module; pgk_heap_rebase avoids it. */
 int pgk_heap_write_raw(const struct pgk_heap *heap, const char *path, uint32_t version,
                        struct pgk_err *err);
-
-/* How large call stacks are in a file of source positions, and as strings that tell the
- * same, FUNCTION FILE:LINE:COLUMN:DISCRIMINATOR and one byte, stack by stack. */
-struct pgk_heap_paths_size {
-    size_t struct_size; /* sizeof(struct pgk_heap_paths_size), set by the caller */
-    uint64_t stack_bytes; /* strings, path tree, functions, frames and stack tree */
-    uint64_t plain_bytes; /* the same as strings */
-};
-/* Writes the profile with source positions for frames (docs/formats/heap-paths.md) to `path` ("-":
- * standard output), whole or not at all. Deterministic. `size` may be NULL. Errors as
- * pgk_indexed_write. */
-int pgk_heap_write_paths(const struct pgk_heap *heap, const char *path,
-                         struct pgk_heap_paths_size *size, struct pgk_err *err);
 
 /* Writes the profile as YAML, as llvm-profdata 22 prints it, to `path` ("-": standard
  * output), whole or not at all; for people, for tests and for llvm-profdata 22. Deterministic.

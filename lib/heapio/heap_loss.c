@@ -95,7 +95,7 @@ static void lose_histograms(struct losses *l)
         for (uint32_t k = 0; k < m->hist_count; k++)
             rounded += l->raw && pgk_raw_element_kept(l->raw->element, m->hist[k]) != m->hist[k];
     }
-    bool holds = l->form == PGK_HEAP_PATHS || (l->raw && pgk_raw_element_size(l->raw->element));
+    bool holds = l->form == PGK_HEAP_PARTIAL || (l->raw && pgk_raw_element_size(l->raw->element));
     if (contexts && !holds) {
         snprintf(text, sizeof text, "the access histograms of %" PRIu64 " context%s (%" PRIu64
                  " element%s)", contexts, pgk_plural(contexts), elements, pgk_plural(elements));
@@ -139,7 +139,7 @@ static void lose_times(struct losses *l)
 {
     const struct pgk_over_time *t = &l->h->over_time;
     char text[160];
-    if (!t->processes || l->form == PGK_HEAP_PATHS || l->form == PGK_HEAP_PARTIAL)
+    if (!t->processes || l->form == PGK_HEAP_PARTIAL)
         return;
     snprintf(text, sizeof text,
              "how the heap was over time: its peak, and %zu point%s of the curve", t->points.n,
@@ -172,7 +172,7 @@ static int lose_functions(struct losses *l, struct pgk_err *err)
     struct pgk_heap *plain = NULL;
     char text[160];
     size_t lines = 0;
-    if (l->form == PGK_HEAP_RAW || l->form == PGK_HEAP_PATHS)
+    if (l->form == PGK_HEAP_RAW || l->form == PGK_HEAP_PARTIAL)
         return 0;
     PGK_TRY(pgk_heap_for_llvm(&plain, l->h, err));
     if (!plain)

@@ -325,9 +325,9 @@ class HeapProfile(Handle):
         """Writes a file, whole or not at all.
 
         to           who is to read it: "any" or a release as "llvm22" for an indexed profile
-                     (.profdata); or a form: "yaml", "paths" (source positions), "partial" (loses
-                     nothing), "raw"; or for viewers "html", "pprof", "folded", "speedscope", "csv",
-                     "json", "massif", "dhat", "markdown"
+                     (.profdata); or a form: "yaml", "partial" (loses nothing), "raw"; or for
+                     viewers "html", "pprof", "folded", "speedscope", "csv", "json", "massif",
+                     "dhat", "markdown"
         full_schema  of indexed profiles: all fields, not only the compiler's
         version      of raw profiles"""
         target, name = lib.pgk_indexed_target(name_bytes(to)), path_bytes(path)
@@ -338,8 +338,6 @@ class HeapProfile(Handle):
                 call(lib.pgk_indexed_write, self._handle, ffi.NULL, name, opts)
             elif to == "yaml":
                 call(lib.pgk_heap_write_yaml, self._handle, name)
-            elif to == "paths":
-                call(lib.pgk_heap_write_paths, self._handle, name, ffi.NULL)
             elif to == "partial":
                 call(lib.pgk_heap_write_partial, self._handle, name)
             elif to == "raw":

@@ -19,14 +19,14 @@ from tap import Report
 
 # The arguments, standard input and a part of the output of each example; {out} is a file to write.
 EXAMPLES = {
-    "heaviest_context": (["golden/paths/two-contexts.heappaths"], "", " B\n"),
+    "heaviest_context": (["golden/partial/two-contexts.pgk"], "", " B\n"),
     "walk_samples": (["golden/counts/foo2.prof"], "", "foo2: 1204650 samples, entered by 1200\n"),
     "build_samples": (["{out}"], "main 4 120\nparse 1 80\nparse 2 15\n", ""),
     "make_samples": (["{counts}", "{program}", "{out}"], "", "1 functions of "),
     "merge_counters": (["{out}", "golden/instr-text/llvm22-mcdc.proftext",
                         "golden/instr-text/llvm22-mcdc.proftext"], "", " functions\n"),
     "build_heap": (["{out}"], "", ""),
-    "report_page": (["golden/paths/two-contexts.heappaths", "{out}"], "", "contexts"),
+    "report_page": (["golden/partial/two-contexts.pgk", "{out}"], "", "contexts"),
 }
 # What pgokit show prints of what they wrote.
 WRITTEN = {

@@ -24,7 +24,7 @@ INSTALLED = "/usr/share/pgokit"
 SHELL = ("bash", "--noprofile", "--norc", "-eo", "pipefail")
 HEAP = "golden/indexed/llvm22-v4.profdata"
 OTHER_HEAP = "golden/heap-raw/handmade-over-time.profraw"
-PATHS = "golden/paths/two-contexts.heappaths"
+PARTIAL = "golden/partial/two-contexts.pgk"
 
 
 def expect(found, wanted, what):
@@ -125,7 +125,7 @@ class Tests:
     def summaries_of_several_steps_stand_below_one_another(self):
         job = self.job()
         expect(self.github(job, profiles=HEAP), 0, job.said)
-        expect(self.github(job, profiles=PATHS, merge_options="--partial"), 0, job.said)
+        expect(self.github(job, profiles=PARTIAL, merge_options="--partial"), 0, job.said)
         expect(job.read("summary.md").count("## Heap profile\n"), 2, "summaries")
 
     def patterns_may_have_blanks(self):

@@ -2,7 +2,7 @@
 """Every writer of heap profiles against every reader.
 
 For the runtimes of clang 13 (which only prints), 14, 16, 19, 22 and 23, and for ours: what pgokit
-reads is converted to each raw version, each MemProf version, YAML and source positions. What comes
+reads is converted to each raw version, each MemProf version, YAML and a partial profile. What comes
 out says the same, and where a release of LLVM accepts it that release says so, too.
 """
 
@@ -165,13 +165,12 @@ def indexed_versions(work, writer, mode):
 
 
 def ways_round(work, writer, mode):
-    """By way of YAML, source positions, a partial profile and any MemProf version comes the same
-    file."""
+    """By way of YAML, a partial profile and any MemProf version comes the same file."""
     r = record(work, writer, mode)
     folder = work.temp("round")
     direct = f"{folder}/direct"
     convert(work, r.raw, direct, "--to", "llvm22", exe=r.exe)
-    for name, options in (("yaml", ["--to", "yaml"]), ("paths", ["--to", "paths"]),
+    for name, options in (("yaml", ["--to", "yaml"]), ("partial", ["--to", "partial"]),
                           ("V2", ["--to", "llvm19", "--memprof-version", "2"]),
                           ("V3", ["--to", "llvm19"])):
         convert(work, direct if name[0] == "V" else r.raw, f"{folder}/{name}", *options, exe=r.exe)
@@ -405,8 +404,8 @@ def same_names(work):
          exe)
     good(exe, env={"MEMPROF_OPTIONS": f"print_text=0:log_path={folder}/raw"})
     raw, = glob.glob(f"{folder}/raw.*")
-    said = convert(work, raw, f"{folder}/paths", "--to", "paths", exe=exe)
-    text = good(work.pgokit, "show", f"{folder}/paths", "--raw")
+    said = convert(work, raw, f"{folder}/partial", "--to", "partial", exe=exe)
+    text = good(work.pgokit, "show", f"{folder}/partial", "--raw")
     require(all(re.search(rf"make  \S*/{i}\.c:", text) for i in (0, 1)), text)
     require("same name" not in said, said)
     said = convert(work, raw, f"{folder}/indexed", "--to", "llvm22", exe=exe)
@@ -502,9 +501,9 @@ def data_access(work):
     text = good(llvm, "show", "--memory", f"{folder}/twice")
     counts = [text.count(f"AccessCount:     {n}\n") for n in (200, 40)]
     require(counts == [2, 1], text)
-    convert(work, f"{folder}/theirs", f"{folder}/paths", "--to", "paths", lossless=True)
-    good(work.pgokit, "merge", f"{folder}/paths", "--to", "llvm22", "-o", f"{folder}/back")
-    require(read(f"{folder}/back") == read(f"{folder}/theirs"), "by way of source positions")
+    convert(work, f"{folder}/theirs", f"{folder}/partial", "--to", "partial", lossless=True)
+    good(work.pgokit, "merge", f"{folder}/partial", "--to", "llvm22", "-o", f"{folder}/back")
+    require(read(f"{folder}/back") == read(f"{folder}/theirs"), "by way of a partial profile")
     said = convert(work, f"{folder}/ours", f"{folder}/v3", "--to", "llvm19")
     require("the data access profile: 3 symbols and literals" in said, said)
     result = run(work.pgokit, "merge", f"{folder}/ours", "-o", f"{folder}/v3")

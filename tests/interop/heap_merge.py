@@ -299,7 +299,7 @@ def same_named(work):
     result = run(work.pgokit, "merge", raw, "-b", exe, "-o", f"{folder}/out")
     require(result.code == 0 and "1 function has the name of a function in another file, as "
             "'make'" in result.errors, str(result))
-    for form, records in (("llvm19", 1), ("paths", 2)):
+    for form, records in (("llvm19", 1), ("partial", 2)):
         result = run(work.pgokit, "convert", raw, "-b", exe, "--to", form, "-o",
                      f"{folder}/{form}")
         require(("from others of the same name" in result.errors) == (records == 1), str(result))

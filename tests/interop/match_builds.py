@@ -426,7 +426,7 @@ def rebased(work):
                                   "    sum += n;\n    sum += 2;\n      char *p =  mk(n);\n")
     exe = source.build(clang, *PLAIN)
     told = run(work.pgokit, "convert", "-q", profile, "--rebase-to", exe, "-b", old, "--explain",
-               "--to", "paths", "-o", out).out.decode()
+               "--to", "partial", "-o", out).out.decode()
     require("moved" in told and "-> shapes.c:" in told, f"{told}")
     found = match(work, out, exe)
     require_levels(found, {"exact", "line 0"})

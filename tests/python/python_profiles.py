@@ -10,7 +10,7 @@ import pathlib
 import pgokit
 from python_harness import GOLDEN, PGOKIT, Cases, golden, require, run, said
 
-HEAP_FOLDERS = ("heap-raw", "paths", "partial", "heaptrack", "massif", "pprof", "allocator-heap",
+HEAP_FOLDERS = ("heap-raw", "partial", "heaptrack", "massif", "pprof", "allocator-heap",
                 "indexed", "yaml")
 
 
@@ -34,7 +34,7 @@ def heaps_are_as_shown(_folder):
 
 
 def frames_have_places(_folder):
-    profile = pgokit.HeapProfile.read(GOLDEN / "paths/two-contexts.heappaths")
+    profile = pgokit.HeapProfile.read(GOLDEN / "partial/two-contexts.pgk")
     places = [[frame.place for frame in context.frames] for context in profile.top(2)]
     require(places == [["two_contexts.c:26:12"], ["two_contexts.c:18:19"]], f"{places}")
     frame = profile.top(1)[0].frames[0]
@@ -159,7 +159,7 @@ def what_is_not_there(folder):
 def merged_as_by_pgokit(folder):
     """The same bytes, weights included."""
     for sources, form in (
-            ([GOLDEN / "paths/two-contexts.heappaths", GOLDEN / "indexed/llvm22-v3-full.profdata"],
+            ([GOLDEN / "partial/two-contexts.pgk", GOLDEN / "indexed/llvm22-v3-full.profdata"],
              ("--full-schema", "any")),
             ([GOLDEN / "sample/llvm22-plain.afdo", GOLDEN / "sample/llvm19-ext.afdo"],
              (None, "extbinary")),
@@ -179,8 +179,8 @@ def merged_as_by_pgokit(folder):
 
 
 def converted_as_by_pgokit(folder):
-    for source, forms in ((GOLDEN / "paths/two-contexts.heappaths",
-                           ("any", "llvm16", "yaml", "paths", "csv", "folded", "json", "dhat")),
+    for source, forms in ((GOLDEN / "partial/two-contexts.pgk",
+                           ("any", "llvm16", "yaml", "partial", "csv", "folded", "json", "dhat")),
                           (GOLDEN / "sample/llvm22-plain.afdo",
                            ("extbinary", "text", "binary", "gcc16", "csv", "folded")),
                           (GOLDEN / "instr-indexed/llvm22-ir.profdata", ("any", "llvm19", "text"))):
@@ -196,7 +196,7 @@ def files_with_two_kinds(folder):
     """Nothing is left out without a word."""
     path = pathlib.Path(folder, "both.profdata")
     counters = pgokit.CounterProfile.read(GOLDEN / "instr-indexed/llvm22-ir.profdata")
-    heap = pgokit.HeapProfile.read(GOLDEN / "paths/two-contexts.heappaths")
+    heap = pgokit.HeapProfile.read(GOLDEN / "partial/two-contexts.pgk")
     counters.write(path, heap=heap)
     for use in (pgokit.read, lambda name: pgokit.merge([name])):
         try:

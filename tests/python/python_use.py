@@ -17,7 +17,7 @@ import threading
 import pgokit
 from python_harness import GOLDEN, PGOKIT, SOURCE, Cases, Skip, require, run, said, tool
 
-HEAP = GOLDEN / "paths/two-contexts.heappaths"
+HEAP = GOLDEN / "partial/two-contexts.pgk"
 SAMPLES = GOLDEN / "sample/llvm22-plain.afdo"
 COUNTERS = GOLDEN / "instr-indexed/llvm22-vtables.profdata"
 SHOWN = re.compile(r"^\[examples/python/(\w+\.py)\]\(\.\./examples/python/\1\):\n\n```python\n(.*?)"

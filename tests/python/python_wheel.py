@@ -39,7 +39,7 @@ def wheel_works(folder):
     code = ("import pgokit, sys; "
             "print(pgokit.__file__, pgokit.HeapProfile.read(sys.argv[1]).total())")
     site = os.path.join(folder, "site")
-    done = run([python, "-c", code, str(GOLDEN / "paths/two-contexts.heappaths")], folder,
+    done = run([python, "-c", code, str(GOLDEN / "partial/two-contexts.pgk")], folder,
                env={"PYTHONPATH": site})
     require(done.stdout == f"{site}/pgokit/__init__.py 184\n", done.stdout)
     left = [path for path in (SOURCE / "python").rglob("*") if path.suffix == ".egg-info"]

@@ -111,9 +111,9 @@ def other_forms(folder):
     paths = profiles(folder, program, "fork")
     twice = [2 * sum(map(sum, LOST.values())), 2 * sum(map(len, LOST.values()))]
     partial, source, indexed = (os.path.join(folder, name)
-                                for name in ("both.pgk", "both.heappaths", "both.profdata"))
+                                for name in ("both.pgk", "names.pgk", "both.profdata"))
     run([PGOKIT, "merge", "-q", "--partial", *paths, "-b", program, "-o", partial], folder)
-    run([PGOKIT, "convert", "-q", "--to", "paths", partial, "-b", program, "-o", source], folder)
+    run([PGOKIT, "convert", "-q", "--to", "partial", partial, "-b", program, "-o", source], folder)
     for form in partial, source:
         totals = shown(form)["totals"]
         require([totals.get(SIZE), totals.get(COUNT)] == twice, f"{form}: {totals}")

@@ -114,15 +114,15 @@ def kept_in_indexed(folder, compiler):
 
 
 def kept_in_own_forms(folder, compiler):
-    """Partial profiles and profiles of source positions name types without any binary, and so does
-    a merge of them."""
+    """Partial profiles name types without any binary, and so does a merge of them."""
     path = program(folder, compiler, "typed.c", ())
-    out = [os.path.join(folder, name) for name in ("one.pgk", "two.pgk", "both.pgk", "all.paths")]
+    out = [os.path.join(folder, name)
+           for name in ("one.pgk", "two.pgk", "both.pgk", "converted.pgk")]
     profile = profile_of(path)
     for name in out[:2]:
         run([PGOKIT, "merge", "--partial", profile, "-b", path, "-o", name], folder)
     run([PGOKIT, "merge", "--partial", *out[:2], "-o", out[2]], folder)
-    run([PGOKIT, "convert", "--to", "paths", profile, "-b", path, "-o", out[3]], folder)
+    run([PGOKIT, "convert", "--to", "partial", profile, "-b", path, "-o", out[3]], folder)
     os.rename(path, path + ".gone")
     for name in out:
         compare(types_by_size(name), C_TYPES)

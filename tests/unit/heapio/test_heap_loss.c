@@ -55,7 +55,7 @@ static void what_memprof_versions_cannot_hold(void **state)
     sample_fill(h, 5, 30, 4, true);
     assert_int_equal(losses(h, PGK_HEAP_INDEXED, 4, true, &s), 0);
     assert_int_equal(losses(h, PGK_HEAP_YAML, 0, false, &s), 0);
-    assert_int_equal(losses(h, PGK_HEAP_PATHS, 0, false, &s), 0);
+    assert_int_equal(losses(h, PGK_HEAP_PARTIAL, 0, false, &s), 0);
     assert_int_equal(losses(h, PGK_HEAP_INDEXED, 3, true, &s), 1);
     assert_non_null(strstr(s.text, "targets of indirect calls"));
     assert_int_equal(losses(h, PGK_HEAP_INDEXED, 4, false, &s), 1);
@@ -64,7 +64,7 @@ static void what_memprof_versions_cannot_hold(void **state)
     struct pgk_data_store to = pgk_heap_data_store(h);
     assert_true(pgk_data_access_add_cold_hash(&to, 1));
     assert_int_equal(losses(h, PGK_HEAP_INDEXED, 4, true, &s), 0);
-    assert_int_equal(losses(h, PGK_HEAP_PATHS, 0, false, &s), 0);
+    assert_int_equal(losses(h, PGK_HEAP_PARTIAL, 0, false, &s), 0);
     assert_int_equal(losses(h, PGK_HEAP_INDEXED, 3, true, &s), 2);
     assert_non_null(strstr(s.text, "0 symbols and literals, 1 known"));
     pgk_heap_close(&h);
@@ -90,7 +90,7 @@ static void what_llvm_cannot_tell_apart(void **state)
     assert_non_null(strstr(s.text, "1 function from others of the same name"));
     assert_non_null(strstr(s.text, "16 bits of 1 line offset,"));
     assert_non_null(strstr(s.text, "2 contexts from others"));
-    assert_int_equal(losses(h, PGK_HEAP_PATHS, 0, false, &s), 0);
+    assert_int_equal(losses(h, PGK_HEAP_PARTIAL, 0, false, &s), 0);
     pgk_heap_close(&h);
 }
 

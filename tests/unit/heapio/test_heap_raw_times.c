@@ -1,6 +1,5 @@
 /* How the heap was over time: what raw profiles tell of it, and which forms keep it. */
 #include "heap_partial.h"
-#include "heap_paths.h"
 #include "heap_raw.h"
 
 #include "heap_samples.h"
@@ -463,19 +462,7 @@ static void assert_same(const struct pgk_heap *x, const struct pgk_heap *y)
     pgk_sink_drop(&b);
 }
 
-static void assert_same_paths(const struct pgk_heap *h, const uint8_t *bytes, size_t size)
-{
-    struct pgk_sink *out;
-    size_t n;
-    assert_int_equal(pgk_sink_memory(&out, NULL), 0);
-    assert_int_equal(pgk_heap_paths_write(h, out, NULL, NULL), 0);
-    const uint8_t *again = pgk_sink_data(out, &n);
-    assert_int_equal(n, size);
-    assert_memory_equal(again, bytes, n);
-    pgk_sink_drop(&out);
-}
-
-static void own_forms_keep_it(void **state)
+static void a_partial_profile_keeps_it(void **state)
 {
     (void)state;
     const struct pgk_source src = {.file = "t", .format = "t"};
@@ -491,20 +478,9 @@ static void own_forms_keep_it(void **state)
     assert_same(h, again);
     pgk_heap_close(&again);
     pgk_sink_drop(&out);
-
-    assert_int_equal(pgk_sink_memory(&out, NULL), 0);
-    assert_int_equal(pgk_heap_paths_write(h, out, NULL, NULL), 0);
-    bytes = pgk_sink_data(out, &size);
-    assert_int_equal(pgk_heap_new(&again, NULL), 0);
-    assert_int_equal(pgk_heap_paths_read(again, bytes, size, &src, &info, NULL), 0);
-    assert_int_equal(info.version, PGK_HEAP_PATHS_VERSION);
-    assert_int_equal(again->over_time.shares.n, 3);
-    assert_same_paths(again, bytes, size);
-    pgk_heap_close(&again);
     assert_int_equal(pgk_heap_copy(&again, h, NULL), 0);
     assert_same(h, again);
     pgk_heap_close(&again);
-    pgk_sink_drop(&out);
     pgk_heap_close(&h);
 }
 
@@ -567,7 +543,6 @@ static void forms_of_llvm_lose_it_and_say_so(void **state)
         {.form = PGK_HEAP_RAW, .version = 5},
         {.form = PGK_HEAP_INDEXED, .version = 4, .full_schema = true},
         {.form = PGK_HEAP_YAML},
-        {.form = PGK_HEAP_PATHS},
         {.form = PGK_HEAP_PARTIAL},
     };
     for (size_t i = 0; i < PGK_COUNTOF(targets); i++) {
@@ -590,7 +565,7 @@ int main(void)
         cmocka_unit_test(a_dump_without_times_makes_them_unknown),
         cmocka_unit_test(offsets_are_checked),
         cmocka_unit_test(times_need_room),
-        cmocka_unit_test(own_forms_keep_it),
+        cmocka_unit_test(a_partial_profile_keeps_it),
         cmocka_unit_test(curves_merge_in_any_order),
         cmocka_unit_test(building_checks_what_is_given),
         cmocka_unit_test(forms_of_llvm_lose_it_and_say_so),
