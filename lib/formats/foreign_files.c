@@ -23,7 +23,7 @@ static const struct {
 } rows[] = {
     {"PERFILE2",
      {"a recording of perf", "pgokit gen FILE -b PROGRAM makes a sample profile of it"}},
-    {"PGKBRNCH",
+    {"PGKBRANC",
      {"a recording of pgokit record branches",
       "pgokit gen FILE -b PROGRAM makes a sample profile of it"}},
     {"# ========\n# captured on",
@@ -40,6 +40,11 @@ static const struct {
       "use dh_view.html of valgrind; pgokit record heap records a profile that pgokit shows"}},
     {"!<arch>\n", {"an archive of object files", "give a profile"}},
     /* Forms of pgokit before its first release. */
+    {"PGKBRNCH",
+     {"a branch recording of a pgokit before 0.1.0",
+      "record it again: pgokit record branches"}},
+    {"PGKPLACE",
+     {"a plan for the allocator of a pgokit before 0.1.0", "make it again: pgokit plan"}},
     {"\xffpgkhpp\x81",
      {"a partial heap profile of a pgokit before 0.1.0",
       "make it again: pgokit merge --partial"}},

@@ -22,7 +22,8 @@ struct checker {
 
 bool pgk_branches_sniff(const uint8_t *bytes, size_t size)
 {
-    return pgk_starts_with_u64(bytes, size, PGK_BRANCH_MAGIC);
+    return pgk_starts_with_u64(bytes, size, PGK_BRANCH_MAGIC) ||
+           pgk_starts_with_u64(bytes, size, PGK_BRANCH_MAGIC_UNRELEASED);
 }
 
 static int reject(const struct checker *c, int status, uint64_t off, const char *field,
@@ -98,11 +99,16 @@ int pgk_branches_check(struct pgk_branches_view *view, const uint8_t *bytes, siz
         return reject(&c, PGK_E_TRUNCATED, size, "header", PGK_F("%zu bytes", size),
                       PGK_F("at least %zu", fixed));
     memcpy(h, bytes, fixed);
+    if (h->magic == PGK_BRANCH_MAGIC_UNRELEASED)
+        return pgk_fail(err, PGK_E_VERSION, .file = src->file, .format = src->format,
+                        .offset = &(uint64_t){FIELD_OFF(magic)}, .field = "magic",
+                        .found = "a recording of a pgokit before 0.1.0", .expected = "PGKBRANC",
+                        .hint = "record it again with pgokit record branches");
     if (h->version != PGK_BRANCH_VERSION)
         return pgk_fail(err, PGK_E_VERSION, .file = src->file, .format = src->format,
                         .offset = &(uint64_t){FIELD_OFF(version)}, .field = "version",
-                        .found = PGK_F("%" PRIu32, h->version), .expected = "2",
-                        .hint = "use the pgokit that it was recorded with, or a newer one");
+                        .found = PGK_F("%" PRIu32, h->version), .expected = PGK_F("%d", PGK_BRANCH_VERSION),
+                        .hint = "the file is newer than this pgokit: use the pgokit that recorded it");
     PGK_TRY(check_list(&c, FIELD_OFF(n_counters), "counters", fixed, h->n_counters,
                        sizeof *h->counters));
     if (h->modules > PGK_BRANCH_MODULES_MAX)
@@ -152,7 +158,7 @@ static int take(struct pgk_branches *b, const struct pgk_filemap *map, const cha
     if (!pgk_branches_sniff(map->bytes, map->size))
         return pgk_fail(err, PGK_E_FORMAT, .file = path, .format = src.format,
                         .offset = &(uint64_t){0}, .field = "magic", .found = "another number",
-                        .expected = "PGKBRNCH", .hint = "make one by pgokit record branches");
+                        .expected = "PGKBRANC", .hint = "make one by pgokit record branches");
     PGK_TRY(pgk_branches_check(&view, map->bytes, map->size, &src, err));
     memcpy(b->counters, view.head.counters, sizeof b->counters);
     b->n_files = view.head.modules;

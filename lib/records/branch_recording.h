@@ -5,10 +5,11 @@
 
 #include <stdint.h>
 
-/* "PGKBRNCH" in the order of the file. */
-#define PGK_BRANCH_MAGIC UINT64_C(0x48434e52424b4750)
+/* "PGKBRANC" in the order of the file, and "PGKBRNCH", of recordings before 0.1.0. */
+#define PGK_BRANCH_MAGIC UINT64_C(0x434e4152424b4750)
+#define PGK_BRANCH_MAGIC_UNRELEASED UINT64_C(0x48434e52424b4750)
 enum {
-    PGK_BRANCH_VERSION = 2,
+    PGK_BRANCH_VERSION = 1,
     PGK_BRANCH_MODULES_MAX = 255,
     PGK_BRANCH_ENTRIES_MAX = 1 << 18,
     PGK_BRANCH_PATH = 432,

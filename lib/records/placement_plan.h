@@ -8,10 +8,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* "PGKPLACE" in the order of the file. */
-#define PGK_PLACEMENT_MAGIC UINT64_C(0x4543414c504b4750)
+/* "PGKAPLAN" in the order of the file, and "PGKPLACE", of plans before 0.1.0. */
+#define PGK_PLACEMENT_MAGIC UINT64_C(0x4e414c50414b4750)
+#define PGK_PLACEMENT_MAGIC_UNRELEASED UINT64_C(0x4543414c504b4750)
 enum {
-    PGK_PLACEMENT_VERSION = 2,
+    PGK_PLACEMENT_VERSION = 1,
     PGK_PLACEMENT_MODULES_MAX = 255,
     PGK_PLACEMENT_NODES_MAX = 1 << 16,
     PGK_PLACEMENT_GROUPS_MAX = 14, /* with group 0, of all that is not in the plan */
@@ -98,6 +99,8 @@ static inline bool pgk_placement_check_header(const struct pgk_placement_header 
 {
     if (size < sizeof *h)
         return pgk_placement_wrong(fault, "header", "the file ends in it", size);
+    if (h->magic == PGK_PLACEMENT_MAGIC_UNRELEASED)
+        return pgk_placement_wrong(fault, "magic", "a pgokit before 0.1.0 wrote it", 0);
     if (h->magic != PGK_PLACEMENT_MAGIC)
         return pgk_placement_wrong(fault, "magic", "it is no plan", 0);
     if (h->version != PGK_PLACEMENT_VERSION)

@@ -20,7 +20,7 @@ class Recording:
         data = pathlib.Path(path).read_bytes()
         (magic, self.version, self.process, modules_off, modules, entries_off, entries,
          self.frequency, self.window, n) = struct.unpack_from("<8sII7Q", data)
-        assert magic == b"PGKBRNCH", magic
+        assert magic == b"PGKBRANC", magic
         values = struct.unpack_from(f"<{n}Q", data, 72)
         self.kinds = dict(counter_names())
         self.counters = dict(zip(self.kinds, values))

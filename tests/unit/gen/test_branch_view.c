@@ -91,11 +91,11 @@ static void refused(void **state)
 {
     struct pgk_err err;
     (void)state;
-    for (int what = 0; what < 12; what++) {
+    for (int what = 0; what < 13; what++) {
         struct image i = good();
         int expected = PGK_E_CORRUPT;
         switch (what) {
-        case 0: i.head.version = 1; expected = PGK_E_VERSION; break;
+        case 0: i.head.version = 2; expected = PGK_E_VERSION; break;
         case 1: i.head.modules = 256; expected = PGK_E_CORRUPT; break;
         case 2: i.head.entries = UINT64_MAX; expected = PGK_E_TRUNCATED; break;
         case 3: i.modules[1].id_size = 33; break;
@@ -107,6 +107,7 @@ static void refused(void **state)
         case 9: i.entries[3].kind = PGK_BRANCH_KINDS; break;
         case 10: i.entries[4].under = 5; break; /* itself */
         case 11: i.entries[5].under = 4; break; /* no call */
+        case 12: i.head.magic = PGK_BRANCH_MAGIC_UNRELEASED; expected = PGK_E_VERSION; break;
         }
         memset(&err, 0, sizeof err);
         assert_int_equal(check(&i, sizeof i, &err), expected);

@@ -408,6 +408,9 @@ static void the_file_is_checked(void **state)
         assert_false(pgk_placement_check(bytes, n, &p, &fault));
         bytes[bit / 64] ^= UINT64_C(1) << bit % 64;
     }
+    bytes[0] = PGK_PLACEMENT_MAGIC_UNRELEASED;
+    assert_false(pgk_placement_check(bytes, n, &p, &fault));
+    assert_string_equal(fault.what, "a pgokit before 0.1.0 wrote it");
 }
 
 /* Objects of 64 bytes, 64 of them on a page: a tenth of them is on nearly all pages. */
