@@ -41,8 +41,8 @@ static int once(const char *path, struct result *best)
     if (indexed - opened < best->index_s)
         best->index_s = indexed - opened;
     best->index_bytes = mallinfo2().uordblks + mallinfo2().hblkhd - before;
-    best->probes = pgk_probe_count(index);
-    best->nodes = pgk_probe_node_count(index);
+    best->probes = pgk_probes_totals(probes).probes;
+    best->nodes = pgk_probes_totals(probes).nodes;
     pgk_probe_index_close(&index);
     pgk_probes_close(&probes);
     return 0;

@@ -10,19 +10,15 @@ static void ignore_message(void *ctx, enum pgk_log_level level, const char *text
     (void)ctx, (void)level, (void)text;
 }
 
-/* Frames are searched for in all copies of a function, so only for the first nodes. */
+/* Copies of a function are searched for among all nodes, so only for the first ones. */
 static void use_nodes(const struct pgk_probe_index *ix)
 {
     enum { FRAMES = 8, SOME = 64 };
-    char text[128];
     for (uint32_t n = 0; n < pgk_probe_node_count(ix) && n < SOME; n++) {
         struct pgk_probe_frame frames[FRAMES];
         struct pgk_probe_node node = pgk_probe_node_at(ix, n);
-        size_t depth = pgk_probe_context(ix, n, frames, FRAMES);
-        (void)pgk_probe_context_text(ix, n, text, sizeof text);
-        if (depth <= FRAMES)
-            (void)pgk_probe_find_context(ix, frames, depth, node.guid);
-        (void)pgk_probe_next_callee(ix, n, node.site, PGK_PROBE_NONE);
+        (void)pgk_probe_context(ix, n, frames, FRAMES);
+        (void)pgk_probe_next_copy(ix, node.guid, n);
     }
 }
 

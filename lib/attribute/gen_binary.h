@@ -8,7 +8,7 @@
 #include "first_runs.h"
 #include "functions.h"
 #include "pgokit/gen.h"
-#include "pgokit/probe.h"
+#include "probes.h"
 #include "sample_model.h"
 #include "steps.h"
 #include "symboliser.h"

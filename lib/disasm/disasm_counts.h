@@ -2,8 +2,8 @@
 #ifndef PGK_DISASM_COUNTS_H
 #define PGK_DISASM_COUNTS_H
 
-#include "pgokit/probe.h"
 #include "pgokit/sample.h"
+#include "probes.h"
 #include "sample_lookup.h"
 #include "symboliser.h"
 

@@ -9,7 +9,7 @@
 #include "insn.h"
 #include "json_out.h"
 #include "pgokit/disasm.h"
-#include "pgokit/probe.h"
+#include "probes.h"
 #include "symboliser.h"
 #include "vec.h"
 

@@ -2,7 +2,7 @@
 #ifndef PGK_LLVM_SORT_H
 #define PGK_LLVM_SORT_H
 
-#include "pgokit/probe.h"
+#include "probes.h"
 
 /* Sorts by GUID as std::sort of GNU's C++ library does, which keeps no order among equal ones
  * but always leaves the same one. */

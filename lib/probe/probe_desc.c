@@ -107,21 +107,3 @@ uint32_t pgk_probe_desc_by_guid(const struct pgk_probes *p, uint64_t guid)
             return i;
     return PGK_PROBE_NONE;
 }
-
-static bool has_name(const struct pgk_probe_desc *d, const char *name, size_t len)
-{
-    return d->name_len == len && !memcmp(d->name, name, len);
-}
-
-/* A GUID is the hash of the name, but nothing forces a compiler. */
-uint32_t pgk_probe_desc_by_name(const struct pgk_probes *p, const char *name)
-{
-    size_t len = strlen(name);
-    uint32_t i = pgk_probe_desc_by_guid(p, pgk_md5_low64(name, len));
-    if (i != PGK_PROBE_NONE && has_name(&p->descs.v[i], name, len))
-        return i;
-    for (i = 0; i < p->descs.n; i++)
-        if (has_name(&p->descs.v[i], name, len))
-            return i;
-    return PGK_PROBE_NONE;
-}

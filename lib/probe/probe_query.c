@@ -138,24 +138,6 @@ size_t pgk_probe_context(const struct pgk_probe_index *ix, uint32_t node,
     return depth;
 }
 
-size_t pgk_probe_context_text(const struct pgk_probe_index *ix, uint32_t node, char *buf,
-                              size_t size)
-{
-    struct pgk_probe_frame frames[PGK_PROBE_MAX_DEPTH];
-    size_t depth = pgk_probe_context(ix, node, frames, PGK_PROBE_MAX_DEPTH), len = 0;
-    for (size_t i = 0; i <= depth; i++) {
-        const struct pgk_probe_desc *d =
-            &ix->source->descs.v[i < depth ? frames[i].desc : ix->nodes[node].desc];
-        size_t room = len < size ? size - len : 0;
-        char *at = room ? buf + len : NULL;
-        int n = i < depth
-                    ? snprintf(at, room, "%.*s:%u @ ", (int)d->name_len, d->name, frames[i].site)
-                    : snprintf(at, room, "%.*s", (int)d->name_len, d->name);
-        len += n > 0 ? (size_t)n : 0;
-    }
-    return len;
-}
-
 uint32_t pgk_probe_next_copy(const struct pgk_probe_index *ix, uint64_t guid, uint32_t after)
 {
     uint32_t desc = pgk_probe_desc_by_guid(ix->source, guid);
@@ -167,28 +149,6 @@ uint32_t pgk_probe_next_copy(const struct pgk_probe_index *ix, uint64_t guid, ui
     return PGK_PROBE_NONE;
 }
 
-uint32_t pgk_probe_find_context(const struct pgk_probe_index *ix,
-                                const struct pgk_probe_frame *frames, size_t count, uint64_t guid)
-{
-    const struct pgk_probe_desc *descs = ix->source->descs.v;
-    for (uint32_t n = pgk_probe_next_copy(ix, guid, PGK_PROBE_NONE); n != PGK_PROBE_NONE;
-         n = pgk_probe_next_copy(ix, guid, n)) {
-        uint32_t at = n;
-        size_t left = count;
-        for (; left && ix->nodes[at].parent != PGK_PROBE_NONE; at = ix->nodes[at].parent) {
-            left--;
-            if (ix->nodes[at].site != frames[left].site ||
-                descs[ix->nodes[ix->nodes[at].parent].desc].guid != descs[frames[left].desc].guid) {
-                left = SIZE_MAX;
-                break;
-            }
-        }
-        if (!left && ix->nodes[at].parent == PGK_PROBE_NONE)
-            return n;
-    }
-    return PGK_PROBE_NONE;
-}
-
 uint32_t pgk_probe_copies(const struct pgk_probe_index *ix, uint32_t probe)
 {
     assert(probe < ix->n_probes);
@@ -196,18 +156,4 @@ uint32_t pgk_probe_copies(const struct pgk_probe_index *ix, uint32_t probe)
     for (size_t i = first_probe(ix, node); i < ix->n_probes && ix->probes[i].node == node; i++)
         copies += ix->probes[i].bits >> PGK_PROBE_INDEX_SHIFT == bits >> PGK_PROBE_INDEX_SHIFT;
     return copies;
-}
-
-uint32_t pgk_probe_next_callee(const struct pgk_probe_index *ix, uint32_t node, uint32_t site,
-                               uint32_t after)
-{
-    assert(node < ix->n_nodes);
-    for (size_t n = (after == PGK_PROBE_NONE ? node : after) + (size_t)1; n < ix->n_nodes; n++) {
-        uint32_t parent = ix->nodes[n].parent;
-        if (parent == PGK_PROBE_NONE || parent < node)
-            break; /* behind the node's subtree */
-        if (parent == node && ix->nodes[n].site == site)
-            return (uint32_t)n;
-    }
-    return PGK_PROBE_NONE;
 }

@@ -4,6 +4,7 @@
 
 #include "fail.h"
 #include "pgokit/report.h"
+#include "probes.h"
 
 enum { PGK_PROBE_DEPTHS = 16 }; /* the last one stands for all that are deeper, too */
 
