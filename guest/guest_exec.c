@@ -1,7 +1,8 @@
-/* What programs are started with from a recorded one. */
+/* Which file an exec runs, and with what environment. */
 #include "guest_exec.h"
 
 #include "guest_bytes.h"
+#include "guest_env.h"
 #include "guest_sys.h"
 #include "guest_text.h"
 
@@ -133,4 +134,39 @@ char *const *pgg_exec_environment(struct pgg_exec_buffer *b, int dir, const char
     }
     b->list[at] = NULL;
     return b->list;
+}
+
+static bool has_slash(const char *file)
+{
+    while (*file && *file != '/')
+        file++;
+    return *file;
+}
+
+void pgg_exec_search_begin(struct pgg_exec_search *s, const char *file)
+{
+    const char *path = pgg_getenv("PATH");
+    s->file = file;
+    s->folders = !*file ? NULL : has_slash(file) ? "" : path ? path : "/bin:/usr/bin";
+}
+
+/* A file with a slash is looked for in one empty folder, which adds nothing to it. */
+bool pgg_exec_search_next(struct pgg_exec_search *s)
+{
+    const size_t length = pgg_strlen(s->file) + 1;
+    while (s->folders) {
+        const char *folder = s->folders, *end = folder;
+        while (*end && *end != ':')
+            end++;
+        size_t n = (size_t)(end - folder);
+        s->folders = *end ? end + 1 : NULL;
+        if (n + 1 + length > sizeof s->path)
+            continue;
+        pgg_copy(s->path, folder, n);
+        if (n)
+            s->path[n++] = '/';
+        pgg_copy(s->path + n, s->file, length);
+        return true;
+    }
+    return false;
 }

@@ -1,4 +1,4 @@
-/* What programs are started with from a recorded one. */
+/* Programs that are started from a recorded one. */
 #ifndef PGG_EXEC_H
 #define PGG_EXEC_H
 
@@ -15,6 +15,21 @@ struct pgg_exec_buffer {
 };
 char *const *pgg_exec_environment(struct pgg_exec_buffer *b, int dir, const char *path,
                                   char *const *environment);
+
+/* Where execvp looks for a file: in the folders of PATH, unless it has a slash. */
+struct pgg_exec_search {
+    const char *file, *folders; /* NULL: there are no more */
+    char path[4096];
+};
+void pgg_exec_search_begin(struct pgg_exec_search *s, const char *file);
+bool pgg_exec_search_next(struct pgg_exec_search *s);
+
+/* From now on a room hears of each exec before it, and after one that failed. */
+void pgg_exec_watch(void (*before)(void), void (*after_failure)(void));
+
+/* The function that comes after ours, with the arguments of execveat: in a shared library that of
+ * the next library, in a linked one the system call. Comes back only with an error. */
+long pgg_exec_next(int dir, const char *path, char *const argv[], char *const envp[], int flags);
 
 #pragma GCC visibility pop
 #endif

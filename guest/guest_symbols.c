@@ -92,3 +92,14 @@ void *pgg_symbol_behind(const char *name)
     const struct link_map *own = pgg_own_module();
     return own && behind(own, name) ? dlsym(RTLD_NEXT, name) : NULL;
 }
+
+/* Two threads may look up the same, with the same result. */
+void *pgg_symbol_next(const char *name, void **known)
+{
+    void *function = __atomic_load_n(known, __ATOMIC_ACQUIRE);
+    if (PGG_LIKELY(function))
+        return function;
+    function = dlsym(RTLD_NEXT, name);
+    __atomic_store_n(known, function, __ATOMIC_RELEASE);
+    return function;
+}

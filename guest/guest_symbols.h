@@ -15,5 +15,9 @@ const struct link_map *pgg_own_module(void); /* that this code is in */
  * the program's dlerror() does not hear of it. */
 void *pgg_symbol_behind(const char *name);
 
+/* The function of that name that calls of this module's own reach behind it. It is looked up once,
+ * and kept in *known. */
+void *pgg_symbol_next(const char *name, void **known);
+
 #pragma GCC visibility pop
 #endif

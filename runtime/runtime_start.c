@@ -1,6 +1,7 @@
 /* Start and end: what has to happen before the first object, in a child, and at exit. */
 #include "runtime_start.h"
 
+#include "guest_exec.h"
 #include "guest_file.h"
 #include "guest_frames.h"
 #include "guest_modules.h"
@@ -114,6 +115,7 @@ void pgrt_init(void)
 void pgrt_ready(void)
 {
     pgg_open_watch(pgrt_say);
+    pgg_exec_watch(pgrt_exec_begins, pgrt_exec_failed);
     pgg_frames_ready();
     pgrt_init();
     /* An allocation of the C library's own start came before it knew its modules. */

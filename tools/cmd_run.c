@@ -67,18 +67,36 @@ static void set_plan(const char *plan)
     free(path);
 }
 
+/* The file that has the code: of a script, its interpreter. False: it is not found, or is nothing
+ * that we know, which the system reports. */
+static bool inspect(struct pgk_program *found, char path[PATH_MAX], const char *name)
+{
+    struct pgk_err err;
+    bool seen;
+    if (strchr(name, '/'))
+        snprintf(path, PATH_MAX, "%s", name);
+    else if (!record_find_in_path(path, name, &seen))
+        return false;
+    if (pgk_program_inspect(found, path, &err))
+        return false;
+    if (found->kind != PGK_PROGRAM_SCRIPT)
+        return true;
+    snprintf(path, PATH_MAX, "%s", found->interpreter);
+    return !pgk_program_inspect(found, path, &err);
+}
+
 /* Into a program that is linked statically, or to another C library, nothing is preloaded. */
-static void check(const char *program)
+static void check(const char *name)
 {
     struct pgk_program found = {.struct_size = sizeof found};
-    struct pgk_err err;
-    if (!strchr(program, '/') || pgk_program_inspect(&found, program, &err))
+    char path[PATH_MAX];
+    if (!inspect(&found, path, name))
         return;
     if (*found.other_linker)
-        refuse(EXIT_NOT_EXECUTABLE, program,
+        refuse(EXIT_NOT_EXECUTABLE, path,
                "its C library is not glibc, so nothing can be preloaded");
     if (found.kind == PGK_PROGRAM_STATIC)
-        refuse(EXIT_NOT_EXECUTABLE, program,
+        refuse(EXIT_NOT_EXECUTABLE, path,
                "it is statically linked, so nothing can be preloaded. Link it with "
                "libpgokit_alloc.a");
 }

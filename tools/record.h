@@ -19,6 +19,9 @@ struct record_program {
 /* "pgokit: cannot record PROGRAM: ..." */
 _Noreturn void record_refuse(int exit_code, const char *program, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
+/* Finds a name without a slash in the folders of PATH, as execvp(3) does; *seen: it is in one of
+ * them, perhaps as a file that cannot be run. */
+bool record_find_in_path(char path[PATH_MAX], const char *name, bool *seen);
 /* These refuse what cannot be recorded. */
 void record_find_program(char path[PATH_MAX], const char *name); /* as execvp(3) looks for it */
 void record_inspect(struct record_program *p); /* fills in what stands behind `program` */

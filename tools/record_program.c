@@ -28,11 +28,27 @@ static bool is_program(const char *path)
     return !stat(path, &s) && S_ISREG(s.st_mode) && !access(path, X_OK);
 }
 
-/* As execvp(3) looks for it. */
-void record_find_program(char path[PATH_MAX], const char *name)
+bool record_find_in_path(char path[PATH_MAX], const char *name, bool *seen)
 {
     const char *folders = getenv("PATH"), *end;
-    bool seen = false;
+    *seen = false;
+    for (const char *at = folders ? folders : "/bin:/usr/bin"; *name; at = end + 1) {
+        end = strchrnul(at, ':');
+        int n = (int)(end - at);
+        if (snprintf(path, PATH_MAX, "%.*s%s%s", n, at, n ? "/" : "./", name) < PATH_MAX) {
+            if (is_program(path))
+                return true;
+            *seen |= !access(path, F_OK);
+        }
+        if (!*end)
+            break;
+    }
+    return false;
+}
+
+void record_find_program(char path[PATH_MAX], const char *name)
+{
+    bool seen;
     if (strchr(name, '/')) {
         struct stat s;
         snprintf(path, PATH_MAX, "%s", name);
@@ -46,17 +62,8 @@ void record_find_program(char path[PATH_MAX], const char *name)
             record_refuse(EXIT_NOT_EXECUTABLE, name, "it is not a regular file");
         record_refuse(EXIT_NOT_EXECUTABLE, name, "it is not executable. Try chmod +x");
     }
-    for (const char *at = folders ? folders : "/bin:/usr/bin"; *name; at = end + 1) {
-        end = strchrnul(at, ':');
-        int n = (int)(end - at);
-        if (snprintf(path, PATH_MAX, "%.*s%s%s", n, at, n ? "/" : "./", name) < PATH_MAX) {
-            if (is_program(path))
-                return;
-            seen |= !access(path, F_OK);
-        }
-        if (!*end)
-            break;
-    }
+    if (record_find_in_path(path, name, &seen))
+        return;
     if (seen)
         record_refuse(EXIT_NOT_EXECUTABLE, name, "it is not executable");
     record_refuse(EXIT_NOT_FOUND, name,

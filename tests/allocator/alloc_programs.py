@@ -16,6 +16,7 @@ import plan_bytes
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.append(os.path.join(HERE, "..", "runtime"))
+import musl  # noqa: E402
 from harness import Cases, Skip, require, run, tool  # noqa: E402
 
 PGOKIT, SHARED, STATIC = map(os.path.abspath, sys.argv[1:4])
@@ -343,6 +344,7 @@ def main():
         cases.run(f"nothing breaks: {mode}", survives, mode)
     cases.run("a library that is loaded later has its groups", finds_libraries)
     cases.run("linked statically", links_statically)
+    cases.run("children of musl end with 127", musl.children, PGOKIT, "run", "--")
     cases.run("hints of compilers reach groups", hints)
     cases.run("a damaged plan is refused with one line", refuses)
     cases.run("what is freed twice, or from its middle, ends the program", ends_as_glibc)

@@ -15,6 +15,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.append(os.path.join(HERE, "..", "runtime"))
+import musl  # noqa: E402
 from harness import Cases, Skip, require, run, tool  # noqa: E402
 from recording import Recording  # noqa: E402
 
@@ -861,6 +862,8 @@ def main():
     cases.run("loads are real", loads_are_real)
     cases.run("children", children)
     cases.run("children of fork", children_of_fork)
+    cases.run("children of musl end with 127", musl.children, PGOKIT, "record", "branches", "-q",
+              "--")
     cases.run("a recording of another build", of_another_build)
     cases.run("a killed program leaves its counts", killed)
     cases.run("a program that is too short", too_short)

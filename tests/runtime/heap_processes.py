@@ -245,7 +245,7 @@ def build_races(folder, *flags):
          os.path.join(HERE, "programs", "races.c"),
          *[f"{runtime}/runtime_{part}.c" for part in parts],
          *sorted(set(glob.glob(os.path.join(guest, "*.c"))) -
-                 {os.path.join(guest, "guest_open_linked.c")}), "-D_GNU_SOURCE",
+                 set(glob.glob(os.path.join(guest, "*_linked.c")))), "-D_GNU_SOURCE",
          "-Wl,--wrap=pgg_map,--wrap=pgg_unmap", "-pthread", "-o", "races"], folder, timeout=600)
     return os.path.join(folder, "races")
 

@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 
+import musl
 from harness import PATIENCE, Cases, Skip, require, run, tool
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -246,6 +247,20 @@ def children(folder):
     require(re.search(r"\bfixed: ", told) and len(re.findall(r"fixed\.\d+: ", told)) == 2, told)
 
 
+def execs_under_both(folder):
+    """The profile of a program that becomes another one is complete, whoever else looks on."""
+    name = write(folder, "exec.c", "#include <stdlib.h>\n#include <unistd.h>\nint main(void)\n{\n"
+                 "    return !malloc(10) || execl(\"/bin/true\", \"true\", NULL);\n}\n")
+    run([tool("gcc"), "-O0", name, "-o", "execs"], folder)
+    heap = [PGOKIT, "record", "heap", "-o", "%e.heap", "--"]
+    branches = [PGOKIT, "record", "branches", "--"]
+    for order in (heap + branches, branches + heap):
+        run([*order, "./execs"], folder, status=None)
+        shown = run([PGOKIT, "show", "execs.heap"], folder).stdout
+        require("1 context" in shown and "interrupted" not in shown, shown)
+        os.unlink(os.path.join(folder, "execs.heap"))
+
+
 def options(folder):
     program = build(folder, "clang-22")
     environment = {"PGOKIT_HEAP_OPTIONS": "depth=7:out='own name'"}
@@ -334,29 +349,6 @@ def unrecordable(folder):
 def static_program(folder):
     refused(folder, [plain(folder, "static", "-static")], 126, "statically linked",
             "pgokit config")
-
-
-def musl_program(folder):
-    write(folder, "plain.c", "int main(void) { return 0; }\n")
-    run([tool("musl-gcc"), "plain.c", "-o", "musl"], folder)
-    refused(folder, ["./musl"], 126, "not glibc", "ld-musl")
-    for verb in (["record", "branches"], ["run"]):
-        told = run([PGOKIT, *verb, "--", "./musl"], folder, status=126).stderr
-        require("not glibc" in told and told.count("\n") == 1, told)
-
-
-def musl_children(folder):
-    """What a recorded shell starts runs as without the profiler; its own kind is recorded."""
-    write(folder, "plain.c", "#include <stdio.h>\n#include <stdlib.h>\nint main(int n, char **v)\n"
-          "{\n    const char *preload = getenv(\"LD_PRELOAD\");\n"
-          "    printf(\"%s\\n\", preload ? preload : \"nothing\");\n"
-          "    return n > 1 ? atoi(v[1]) : 3;\n}\n")
-    run([tool("musl-gcc"), "plain.c", "-o", "musl"], folder)
-    os.chmod(write(folder, "script", f"#!{folder}/musl 5\n"), 0o755)
-    result = record(folder, "sh", "-c", "./musl; echo $?; ./script; echo $?; sh -c 'exit 4'; "
-                    "echo $?; LD_PRELOAD=$LD_PRELOAD:/no/libother.so ./musl; echo $?")
-    require(result.stdout == "nothing\n3\nnothing\n5\n4\n/no/libother.so\n3\n",
-            result.stdout)
 
 
 def program_of_32_bits(folder):
@@ -450,6 +442,7 @@ def main():
     cases.run("programs with LLVM's runtime", llvm_shared)
     cases.run("program with the runtime, started by a shell", wrapped)
     cases.run("children: one file each", children)
+    cases.run("exec under the heap profiler and the branch recorder", execs_under_both)
     cases.run("options", options)
     cases.run("files of earlier runs stay out", old_files_stay_out)
     cases.run("exit status of the program", status_of, "exit 42", 42, "exit status 42")
@@ -460,8 +453,10 @@ def main():
     cases.run("script", script)
     cases.run("programs that cannot be recorded", unrecordable)
     cases.run("static program without the runtime", static_program)
-    cases.run("children of musl end with 127", musl_children)
-    cases.run("program of musl: refused by a sentence alone", musl_program)
+    cases.run("children of musl end with 127", musl.children, PGOKIT, "record", "heap", "--")
+    for verb in (["record", "heap"], ["record", "branches"], ["run"]):
+        cases.run(f"{' '.join(verb)} of a program of musl: one sentence", musl.refused, PGOKIT,
+                  *verb, "--")
     cases.run("program of 32 bits", program_of_32_bits)
     cases.run("setuid program", setuid_program)
     cases.run("wrong usage", wrong_usage)

@@ -1,9 +1,7 @@
-/* The exec family: what a process recorded is completed before another program takes its place.
- * The C library's own functions call one another past us, so all of them are here. */
-#include "runtime_dump.h"
-
+/* The exec family for the program: the room hears of it before another program takes the place of
+ * this one, and programs of another C library are started without our libraries. The C library's
+ * own functions call one another past us, so all of them are here. */
 #include "guest_bytes.h"
-#include "guest_env.h"
 #include "guest_exec.h"
 #include "guest_memory.h"
 #include "guest_sys.h"
@@ -13,46 +11,79 @@
 #include <stdarg.h>
 #include <unistd.h>
 
-PGRT_EXPORT int execve(const char *path, char *const argv[], char *const envp[]);
-PGRT_EXPORT int execv(const char *path, char *const argv[]);
-PGRT_EXPORT int execvp(const char *file, char *const argv[]);
-PGRT_EXPORT int execvpe(const char *file, char *const argv[], char *const envp[]);
-PGRT_EXPORT int execl(const char *path, const char *arg, ...);
-PGRT_EXPORT int execlp(const char *file, const char *arg, ...);
-PGRT_EXPORT int execle(const char *path, const char *arg, ...);
-PGRT_EXPORT int fexecve(int fd, char *const argv[], char *const envp[]);
+#define REPLACES __attribute__((visibility("default"), used))
+
+REPLACES int execve(const char *path, char *const argv[], char *const envp[]);
+REPLACES int execv(const char *path, char *const argv[]);
+REPLACES int execvp(const char *file, char *const argv[]);
+REPLACES int execvpe(const char *file, char *const argv[], char *const envp[]);
+REPLACES int execl(const char *path, const char *arg, ...);
+REPLACES int execlp(const char *file, const char *arg, ...);
+REPLACES int execle(const char *path, const char *arg, ...);
+REPLACES int execveat(int dir, const char *path, char *const argv[], char *const envp[],
+                      int flags);
+REPLACES int fexecve(int fd, char *const argv[], char *const envp[]);
 
 extern char **__environ;
+
+static void (*begins)(void), (*fails)(void);
+
+void pgg_exec_watch(void (*before)(void), void (*after_failure)(void))
+{
+    begins = before;
+    fails = after_failure;
+}
+
+static void begin(void)
+{
+    if (begins)
+        begins();
+}
 
 /* Comes back only with an error. */
 static long replace(int dir, const char *path, char *const argv[], char *const envp[], int flags)
 {
     struct pgg_exec_buffer b;
-    return pgg_sys_exec(dir, path, argv, pgg_exec_environment(&b, dir, path, envp), flags);
+    return pgg_exec_next(dir, path, argv, pgg_exec_environment(&b, dir, path, envp), flags);
 }
 
 static int failed(long err)
 {
-    pgrt_exec_failed();
-    errno = (int)-err;
-    return -1;
+    if (fails)
+        fails();
+    return (int)pgg_sys_with_errno(err);
+}
+
+/* The names below may lead to another library's functions, so that none of them calls another. */
+static int run(int dir, const char *path, char *const argv[], char *const envp[], int flags)
+{
+    begin();
+    return failed(replace(dir, path, argv, envp, flags));
+}
+
+static int run_path(const char *path, char *const argv[], char *const envp[])
+{
+    return run(AT_FDCWD, path, argv, envp, 0);
+}
+
+int execveat(int dir, const char *path, char *const argv[], char *const envp[], int flags)
+{
+    return run(dir, path, argv, envp, flags);
 }
 
 int execve(const char *path, char *const argv[], char *const envp[])
 {
-    pgrt_exec_begins();
-    return failed(replace(AT_FDCWD, path, argv, envp, 0));
+    return run_path(path, argv, envp);
 }
 
 int fexecve(int fd, char *const argv[], char *const envp[])
 {
-    pgrt_exec_begins();
-    return failed(replace(fd, "", argv, envp, AT_EMPTY_PATH));
+    return run(fd, "", argv, envp, AT_EMPTY_PATH);
 }
 
 int execv(const char *path, char *const argv[])
 {
-    return execve(path, argv, __environ);
+    return run_path(path, argv, __environ);
 }
 
 static size_t count(char *const argv[])
@@ -82,31 +113,16 @@ static long run_or_script(const char *path, char *const argv[], char *const envp
     return err;
 }
 
-/* Runs `file` as execvp does, which looks for it in the folders of PATH unless it has a slash. Goes
- * on after the errors after which the C library does; that a file was found but may not be run is
- * said only if no other folder has it. Comes back only with an error. */
+/* Runs `file` as execvp does. Goes on after the errors after which the C library does; that a file
+ * was found but may not be run is said only if no other folder has it. Comes back only with an
+ * error. */
 static long search(const char *file, char *const argv[], char *const envp[])
 {
-    const char *path = pgg_getenv("PATH");
+    struct pgg_exec_search s;
     long denied = 0, err = -ENOENT;
-    if (!*file)
-        return -ENOENT;
-    for (const char *c = file; *c; c++)
-        if (*c == '/')
-            return run_or_script(file, argv, envp);
-    for (const char *at = path ? path : "/bin:/usr/bin", *end; at; at = *end ? end + 1 : NULL) {
-        char name[4096];
-        size_t n = 0, length = pgg_strlen(file);
-        for (end = at; *end && *end != ':'; end++)
-            continue;
-        n = (size_t)(end - at);
-        if (n + length + 2 > sizeof name)
-            continue;
-        pgg_copy(name, at, n);
-        if (n)
-            name[n++] = '/';
-        pgg_copy(name + n, file, length + 1);
-        err = run_or_script(name, argv, envp);
+    pgg_exec_search_begin(&s, file);
+    while (pgg_exec_search_next(&s)) {
+        err = run_or_script(s.path, argv, envp);
         if (err == -EACCES)
             denied = err;
         else if (err != -ENOENT && err != -ESTALE && err != -ENOTDIR && err != -ENODEV &&
@@ -116,15 +132,20 @@ static long search(const char *file, char *const argv[], char *const envp[])
     return denied ? denied : err;
 }
 
+static int run_found(const char *file, char *const argv[], char *const envp[])
+{
+    begin();
+    return failed(search(file, argv, envp));
+}
+
 int execvpe(const char *file, char *const argv[], char *const envp[])
 {
-    pgrt_exec_begins();
-    return failed(search(file, argv, envp));
+    return run_found(file, argv, envp);
 }
 
 int execvp(const char *file, char *const argv[])
 {
-    return execvpe(file, argv, __environ);
+    return run_found(file, argv, __environ);
 }
 
 /* An argument list as an array. A child of vfork shares its parent's memory, so the usual number
@@ -172,6 +193,6 @@ static bool gather(struct list *l, const char *first, va_list args, char *const 
         return -1;                                              \
     }
 
-LIST(execl, path, NULL, execve)
-LIST(execle, path, &envp, execve)
-LIST(execlp, file, NULL, execvpe)
+LIST(execl, path, NULL, run_path)
+LIST(execle, path, &envp, run_path)
+LIST(execlp, file, NULL, run_found)
