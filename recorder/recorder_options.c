@@ -6,7 +6,7 @@
 #include "guest_sys.h"
 #include "recorder_engine.h"
 
-enum { PGBR_SIGNAL = 61 }; /* one of those that are left to programs; SIGPROF stays theirs */
+enum { PGBR_SIGNAL = 61 }; /* that few programs use; SIGPROF stays theirs */
 
 struct pgbr_options pgbr_options;
 

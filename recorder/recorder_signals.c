@@ -18,7 +18,10 @@ const u64 pgbr_fault_signals = BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGFPE) | BIT(SI
 /* The C library's own function, under the name by which it calls it itself. */
 int __sigaction(int sig, const struct sigaction *action, struct sigaction *old);
 
+int pgbr_signal;
+
 static struct sigaction wanted[65]; /* what the program has set up */
+static u64 given_up; /* signals that were the recorder's until the program used them */
 static volatile u32 changing;
 static bool installed;
 
@@ -27,9 +30,14 @@ static bool is_fault(int sig)
     return sig > 0 && sig < 65 && pgbr_fault_signals & BIT(sig);
 }
 
+static bool is_given_up(int sig)
+{
+    return sig > 0 && sig < 65 && given_up & BIT(sig);
+}
+
 static bool is_ours(int sig)
 {
-    return installed && (is_fault(sig) || sig == (int)pgbr_options.signal);
+    return installed && sig > 0 && (is_fault(sig) || sig == pgbr_signal || is_given_up(sig));
 }
 
 /* ---- a signal arrives ---- */
@@ -109,12 +117,18 @@ static void on_fault(int sig, siginfo_t *info, void *context)
     put_back(x, uc, in_copy);
 }
 
+static bool is_tick(const siginfo_t *info)
+{
+    return info->si_code == SI_TIMER && pgbr_thread_is_known(info->si_value.sival_ptr);
+}
+
+/* Ticks that were under way when the signal was given up are dropped. */
 static void on_own(int sig, siginfo_t *info, void *context)
 {
-    if (info->si_code == SI_TIMER && pgbr_thread_of(info->si_value.sival_ptr))
-        pgbr_on_tick(sig, info, context);
-    else if (info->si_code != SI_TIMER)
+    if (!is_tick(info))
         to_program(sig, info, context);
+    else if (sig == pgbr_signal && pgbr_thread_of(info->si_value.sival_ptr))
+        pgbr_on_tick(sig, info, context);
 }
 
 static void on_switch(int sig)
@@ -127,19 +141,51 @@ static void on_switch(int sig)
 
 static int take_over(int sig, const struct sigaction *action)
 {
+    const bool handled = action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN;
     struct sigaction ours = *action;
-    if (sig == (int)pgbr_options.signal) {
+    if (sig == pgbr_signal || (is_given_up(sig) && !handled)) {
         ours = (struct sigaction){.sa_sigaction = on_own,
                                   .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
         sigfillset(&ours.sa_mask);
+    } else if (handled) {
+        ours.sa_sigaction = is_fault(sig) ? on_fault : on_own;
+        ours.sa_flags = (action->sa_flags & ~(int)SA_RESETHAND) | SA_SIGINFO;
     } else if (action->sa_handler == SIG_DFL) {
         ours.sa_sigaction = on_fault;
         ours.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
-    } else if (action->sa_handler != SIG_IGN) {
-        ours.sa_sigaction = on_fault;
-        ours.sa_flags = (action->sa_flags & ~(int)SA_RESETHAND) | SA_SIGINFO;
     }
     return __sigaction(sig, &ours, NULL);
+}
+
+static bool is_unused(int sig)
+{
+    struct sigaction now;
+    return !__sigaction(sig, NULL, &now) && now.sa_handler == SIG_DFL;
+}
+
+/* The one that is wished for, or else the highest that nobody uses. The first three of the system
+ * are the C library's. 0: there is none. */
+static int free_signal(void)
+{
+    int sig = (int)pgbr_options.signal;
+    if (!is_given_up(sig) && is_unused(sig))
+        return sig;
+    for (sig = SIGRTMAX; sig >= SIGRTMIN && !is_unused(sig); sig--)
+        continue;
+    return sig >= SIGRTMIN ? sig : 0;
+}
+
+static void use(int sig)
+{
+    pgbr_signal = sig;
+    __sigaction(sig, NULL, &wanted[sig]);
+    take_over(sig, &wanted[sig]);
+}
+
+static void say_none_is_free(void)
+{
+    pgbr_off_for_good("recording stops",
+                      "the program uses all real-time signals, and the recorder needs one");
 }
 
 void pgbr_signals_install(void)
@@ -148,12 +194,30 @@ void pgbr_signals_install(void)
     if (__atomic_exchange_n(&once, 1, __ATOMIC_ACQ_REL))
         return;
     for (int sig = 1; sig < 65; sig++)
-        if (is_fault(sig) || sig == (int)pgbr_options.signal)
+        if (is_fault(sig)) {
             __sigaction(sig, NULL, &wanted[sig]);
-    installed = true;
-    for (int sig = 1; sig < 65; sig++)
-        if (is_ours(sig))
             take_over(sig, &wanted[sig]);
+        }
+    installed = true;
+    const int sig = free_signal();
+    if (sig)
+        use(sig);
+    else
+        say_none_is_free();
+}
+
+/* The program uses the recorder's signal, which takes another one from now on. */
+static void give_up(void)
+{
+    const int sig = free_signal();
+    given_up |= BIT(pgbr_signal);
+    if (sig) {
+        use(sig);
+        pgbr_threads_signal();
+    } else {
+        pgbr_signal = 0;
+        say_none_is_free();
+    }
 }
 
 void pgbr_signals_switch(void)
@@ -182,15 +246,11 @@ PGBR_EXPORT __sighandler_t bsd_signal(int sig, __sighandler_t handler);
 PGBR_EXPORT __sighandler_t __sysv_signal(int sig, __sighandler_t handler);
 PGBR_EXPORT __sighandler_t sysv_signal(int sig, __sighandler_t handler);
 
-/* With the signal of the recorder the program gets what it wants, and the recorder stops. */
 static int set_up(int sig, const struct sigaction *action)
 {
-    if (sig != (int)pgbr_options.signal || action->sa_handler == SIG_DFL ||
-        action->sa_handler == SIG_IGN)
-        return take_over(sig, action);
-    pgbr_off_for_good("recording stops", "the program uses the recorder's signal; choose another "
-                                         "one with signal=N in PGOKIT_BRANCHES_OPTIONS");
-    return __sigaction(sig, action, NULL);
+    if (sig == pgbr_signal && action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN)
+        give_up();
+    return take_over(sig, action);
 }
 
 /* What the program takes to be set up. Where it did so by other means than functions here, what it
@@ -208,15 +268,27 @@ static bool is_in_own_memory(void)
     return pgg_sys_process() == pgbr_process;
 }
 
-int sigaction(int sig, const struct sigaction *action, struct sigaction *old)
+static sigset_t begin_change(void)
 {
     sigset_t all, before;
-    int result = 0;
-    if (!is_ours(sig))
-        return __sigaction(sig, action, old);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     pgg_lock(&changing);
+    return before;
+}
+
+static void end_change(const sigset_t *before)
+{
+    pgg_unlock(&changing);
+    pthread_sigmask(SIG_SETMASK, before, NULL);
+}
+
+int sigaction(int sig, const struct sigaction *action, struct sigaction *old)
+{
+    int result = 0;
+    if (!is_ours(sig))
+        return __sigaction(sig, action, old);
+    const sigset_t before = begin_change();
     const struct sigaction had = current(sig);
     if (action && is_in_own_memory()) {
         wanted[sig] = *action;
@@ -226,8 +298,7 @@ int sigaction(int sig, const struct sigaction *action, struct sigaction *old)
     } else if (action) {
         result = __sigaction(sig, action, NULL);
     }
-    pgg_unlock(&changing);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    end_change(&before);
     if (old && !result)
         *old = had;
     return result;
@@ -269,11 +340,49 @@ PGBR_EXPORT int sigwaitinfo(const sigset_t *set, siginfo_t *info);
 PGBR_EXPORT int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *most);
 PGBR_EXPORT int signalfd(int fd, const sigset_t *mask, int flags);
 
+/* Who waits for some real-time signals and not for others uses them. */
+static bool is_chosen(const sigset_t *set)
+{
+    for (int sig = SIGRTMIN; sig <= SIGRTMAX; sig++)
+        if (!sigismember(set, sig))
+            return true;
+    return false;
+}
+
+/* Ticks wait for a thread that blocks the signal. */
+static void drop_ticks(int sig)
+{
+    const struct timespec at_once = {0};
+    sigset_t only;
+    siginfo_t info;
+    sigemptyset(&only);
+    sigaddset(&only, sig);
+    while (pgbr_real()->sigtimedwait(&only, &info, &at_once) == sig)
+        if (!is_tick(&info)) {
+            pgg_sys_signal_queue(sig, &info);
+            return;
+        }
+}
+
+static void give_up_for_wait(int sig)
+{
+    const sigset_t before = begin_change();
+    if (sig == pgbr_signal)
+        give_up();
+    drop_ticks(sig);
+    end_change(&before);
+}
+
 static sigset_t without_own(const sigset_t *set)
 {
     sigset_t others = *set;
-    if (installed && wanted[pgbr_options.signal].sa_handler == SIG_DFL)
-        sigdelset(&others, (int)pgbr_options.signal);
+    const int own = pgbr_signal;
+    if (!installed || !own || !sigismember(set, own) || wanted[own].sa_handler != SIG_DFL)
+        return others;
+    if (is_chosen(set) && is_in_own_memory())
+        give_up_for_wait(own);
+    else
+        sigdelset(&others, own);
     return others;
 }
 

@@ -9,6 +9,7 @@
 
 #pragma GCC visibility push(hidden)
 
+extern int pgbr_signal; /* that the recorder sends to threads; the program may take it away */
 void pgbr_signals_install(void); /* once; from anywhere */
 void pgbr_signals_switch(void);  /* the signal that switches on and off, if there is one */
 /* False: a fault would call a handler that was set up behind the recorder's back. */

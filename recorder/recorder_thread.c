@@ -70,7 +70,7 @@ void pgbr_arm(struct pgbr_thread *t)
         return;
     if (t->timer < 0)
         t->timer = (int)pgg_sys_timer_new(t->number, pgbr_options.real_time,
-                                          (int)pgbr_options.signal, t);
+                                          pgbr_signal, t);
     if (t->timer >= 0)
         pgg_sys_timer_set(t->timer, mean / 2 + random_of(t) % mean);
 }
@@ -111,6 +111,15 @@ void pgbr_off_for_good(const char *why, const char *detail)
     pgbr_on = false;
     for (struct pgbr_thread *t = __atomic_load_n(&threads, __ATOMIC_ACQUIRE); t; t = t->next)
         drop_timer(t);
+}
+
+void pgbr_threads_signal(void)
+{
+    for (struct pgbr_thread *t = __atomic_load_n(&threads, __ATOMIC_ACQUIRE); t; t = t->next)
+        if (__atomic_load_n(&t->taken, __ATOMIC_ACQUIRE) && t->number) {
+            drop_timer(t);
+            pgbr_arm(t);
+        }
 }
 
 /* ---- records ---- */
@@ -163,12 +172,18 @@ static void begin(struct pgbr_thread *t)
     pgbr_arm(t);
 }
 
-struct pgbr_thread *pgbr_thread_of(void *value)
+bool pgbr_thread_is_known(const void *value)
 {
-    struct pgbr_thread *t = __atomic_load_n(&threads, __ATOMIC_ACQUIRE);
+    const struct pgbr_thread *t = __atomic_load_n(&threads, __ATOMIC_ACQUIRE);
     while (t && t != value)
         t = t->next;
-    return t && *alive && t->number == pgg_sys_thread() ? t : NULL;
+    return t;
+}
+
+struct pgbr_thread *pgbr_thread_of(void *value)
+{
+    struct pgbr_thread *t = value;
+    return pgbr_thread_is_known(t) && *alive && t->number == pgg_sys_thread() ? t : NULL;
 }
 
 /* Timers, engines and the file's mapping are not inherited. */

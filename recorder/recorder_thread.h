@@ -32,6 +32,8 @@ extern volatile u32 pgbr_lock; /* of the counts and modules; with all signals bl
 void pgbr_threads_init(void);
 /* The record that a timer's signal names, if it is one of the calling thread; else NULL. */
 struct pgbr_thread *pgbr_thread_of(void *value);
+bool pgbr_thread_is_known(const void *value); /* the record of any thread, also of one that ended */
+void pgbr_threads_signal(void); /* their timers send pgbr_signal from now on */
 void pgbr_arm(struct pgbr_thread *t); /* the next tick, after a random time */
 void pgbr_switch(bool on);            /* from anywhere */
 void pgbr_off_for_good(const char *why, const char *detail);

@@ -551,6 +551,35 @@ def filtered(folder, function):
 
 # ---- switched while it runs ----
 
+def uses_the_recorders_signal(folder, how, sig):
+    """A program whose own timer sends the recorder's signal gets it, and is recorded."""
+    program = build(folder, "own_signal.c")
+    plain = run([program, how, str(sig)], folder).stdout
+    result = run([PGOKIT, "record", "branches", "-F", "1000", "--", program, how, str(sig)], folder)
+    require(result.stdout == plain and "0 strange" in plain, f"{plain}{result.stdout}")
+    require(re.search(r"pgokit: \d+ windows", result.stderr) and "stops" not in result.stderr,
+            result.stderr)
+
+
+def sets_up_all_signals(folder):
+    """As Go does, with all of them but 32 to 34."""
+    go = tool("go")
+    with open(os.path.join(PROGRAMS, "all_signals.go"), encoding="utf-8") as source:
+        with open(os.path.join(folder, "main.go"), "w", encoding="utf-8") as file:
+            file.write(source.read())
+    run([go, "build", "-o", "all_signals", "main.go"], folder,
+        {"GO111MODULE": "off", "GOCACHE": os.path.join(folder, "cache"), "HOME": folder,
+         "CGO_ENABLED": "1", "GOFLAGS": ""})
+    plain = run(["./all_signals"], folder).stdout
+    for more in ([], ["cpu.pprof"]):  # Go's own profiler has a timer for each thread, and SIGPROF
+        result = run([PGOKIT, "record", "branches", "-F", "1000", "--", "./all_signals", *more],
+                     folder)
+        require(result.stdout == plain, f"{plain}{result.stdout}")
+        require(re.search(r"pgokit: \d+ windows", result.stderr) and "stops" not in result.stderr,
+                result.stderr)
+    require(os.path.getsize(os.path.join(folder, "cpu.pprof")) > 0, "Go's profile is empty")
+
+
 def switched_by_signal(folder):
     program = build(folder, "stress.cpp", "-mno-red-zone")
     env = {**os.environ, "LD_PRELOAD": LIBRARY, "PGOKIT_BRANCHES_OPTIONS":
@@ -885,6 +914,12 @@ def main():
     cases.run("a program with more rights", more_rights)
     for function in "prctl", "syscall":
         cases.run(f"a filter of system calls by {function}", filtered, function)
+    cases.run("a program has a handler of SIGPROF", uses_the_recorders_signal, "setitimer",
+              signal.SIGPROF.value)
+    for how in ("handler", "sigwait", "sigwaitinfo", "sigtimedwait", "signalfd"):
+        cases.run(f"a program uses the recorder's signal: {how}", uses_the_recorders_signal, how,
+                  61)
+    cases.run("a program of Go uses the recorder's signal", sets_up_all_signals)
     cases.run("on and off by a signal", switched_by_signal)
     cases.run("on again after a time without a tick", switched_on_while_idle)
     cases.run("on for a time, twice", switched_on_for_a_time)
