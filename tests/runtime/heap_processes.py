@@ -69,7 +69,7 @@ def children_keep_their_memory(folder):
     check_sound(*raw_profile.files(folder))
 
 
-def without_proc(folder):
+def options_without_proc(folder):
     """Options count without /proc: preloaded, linked, static, started by the linker."""
     hide = ["unshare", "-rm", "sh", "-c", "mount -t tmpfs none /proc && exec \"$@\"", "sh"]
     if subprocess.run([*hide, "true"], check=False, capture_output=True).returncode:
@@ -712,7 +712,7 @@ def main():
     cases.run("fork: each process counts its own", forking)
     cases.run("fork: twenty deep, each process counts its own", descending)
     cases.run("fork: children keep their memory", children_keep_their_memory)
-    cases.run("PGOKIT_HEAP without /proc", without_proc)
+    cases.run("PGOKIT_HEAP without /proc", options_without_proc)
     cases.run("the folder of a profile is removed", removed_folder)
     cases.run("heap errors go on under the profiler", heap_errors)
     cases.run("realloc copies large buffers each time", growing)
