@@ -176,12 +176,9 @@ long cli_memprof_version(const char *text)
     return (long)cli_number("--memprof-version", text, memprof.first, memprof.last);
 }
 
-/* A program counts if it is named by its path. */
-void cli_note_operands(const struct cli_verb *verb, int argc, char **argv, bool is_program)
+void cli_note_operands(const struct cli_verb *verb, int argc, char **argv)
 {
-    if (is_program && optind < argc && strchr(argv[optind], '/'))
-        cli_reads(argv[optind]);
-    for (int i = optind; i < argc && !is_program; i++)
+    for (int i = optind; i < argc; i++)
         cli_reads(cli_input(verb, argv[i]).path);
 }
 

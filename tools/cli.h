@@ -172,8 +172,8 @@ void cli_writes(const char *path);
 /* But files of formats that `writer` makes may be both; NULL: none. */
 void cli_replaces(const char *writer);
 
-/* Notes the operands from optind on as inputs; of a command line to run, the program alone. */
-void cli_note_operands(const struct cli_verb *verb, int argc, char **argv, bool is_program);
+/* Notes the operands from optind on as inputs. */
+void cli_note_operands(const struct cli_verb *verb, int argc, char **argv);
 
 void cli_common_free(struct cli_common *common);
 

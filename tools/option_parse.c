@@ -315,5 +315,6 @@ void option_parse(const struct cli_verb *verb, const struct option_group *groups
     }
     free(t.rows);
     free(t.letters);
-    cli_note_operands(verb, argc, argv, verb->stops_at_operand);
+    if (!verb->stops_at_operand) /* those are of a program, for which its verb does it */
+        cli_note_operands(verb, argc, argv);
 }

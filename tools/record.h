@@ -16,12 +16,18 @@ struct record_program {
     char profiled[PATH_MAX];  /* the file that has the code: of a script the interpreter */
     struct pgk_program found; /* what `profiled` is */
 };
+struct record_files;
 /* "pgokit: cannot record PROGRAM: ..." */
 _Noreturn void record_refuse(int exit_code, const char *program, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 /* Finds a name without a slash in the folders of PATH, as execvp(3) does; *seen: it is in one of
  * them, perhaps as a file that cannot be run. */
 bool record_find_in_path(char path[PATH_MAX], const char *name, bool *seen);
+/* Notes what a run reads, as far as the command line and the environment name it, so that none of
+ * it is an output. */
+void record_note_inputs(const struct record_program *p, char **argv);
+/* The same of files that the template can become, where it names no process. */
+void record_note_outputs(const struct record_files *files, const char *template);
 /* These refuse what cannot be recorded. */
 void record_find_program(char path[PATH_MAX], const char *name); /* as execvp(3) looks for it */
 void record_inspect(struct record_program *p); /* fills in what stands behind `program` */

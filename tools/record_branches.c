@@ -201,6 +201,8 @@ static int run(int argc, char **argv)
     record_check_can_preload(
         &r.p, "link it with libpgokit_branches_static.a, and run it without pgokit record", NULL);
     choose_names(&r);
+    record_note_inputs(&r.p, r.argv);
+    cli_writes(r.counts);
     set_environment(&r);
     record_files_before(&files, r.template);
     if (!record_run(r.p.program, r.argv, &ended))

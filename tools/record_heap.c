@@ -244,8 +244,10 @@ static int run(int argc, char **argv)
     record_inspect(&r.p);
     check_histogram(&r);
     choose_template(&r);
-    set_environment(&r);
     record_files_before(&files, r.template);
+    record_note_inputs(&r.p, r.argv);
+    record_note_outputs(&files, r.template);
+    set_environment(&r);
     if (!record_run(r.p.program, r.argv, &ended))
         record_refuse(EXIT_NOT_EXECUTABLE, r.p.program, "%s", strerror(errno));
     record_files_after(&files, r.template);

@@ -165,6 +165,34 @@ void record_output(char path[PATH_MAX], const char *program, const char *name,
     memcpy(path, joined, (size_t)n + 1);
 }
 
+/* A folder is no input: what is in it may be. */
+static void note_input(const char *path)
+{
+    if (*path && !cli_is_folder(path))
+        cli_reads(path);
+}
+
+/* An argument may be a file, or --name=FILE. */
+void record_note_inputs(const struct record_program *p, char **argv)
+{
+    note_input("-");
+    note_input(p->program);
+    note_input(p->profiled);
+    note_input(record_environment("PGOKIT_ALLOC_PLAN"));
+    for (char **arg = argv + 1; *arg; arg++) {
+        const char *value = strchr(*arg, '=');
+        note_input(*arg);
+        if (value)
+            note_input(value + 1);
+    }
+}
+
+void record_note_outputs(const struct record_files *files, const char *template)
+{
+    for (size_t i = 0; i < files->n && !strstr(template, "%p"); i++)
+        cli_writes(files->v[i].path);
+}
+
 char record_quote(const char *text)
 {
     return strchr(text, '\'') ? '"' : '\'';

@@ -551,6 +551,26 @@ def filtered(folder, function):
 
 # ---- switched while it runs ----
 
+def output_is_an_input(folder):
+    for name in ("binary", "input", "branches.counts", "tool"):
+        with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+            file.write("#!/bin/sh\n")
+        os.chmod(os.path.join(folder, name), 0o755)
+    path = {"PATH": f"{folder}:{os.environ['PATH']}"}
+    for words in (["-b", "binary", "-o", "binary", "--", "true"],
+                  ["--debug-binary", "binary", "-o", "binary", "--", "true"],
+                  ["-o", "input", "--", "cat", "input"],
+                  ["-o", "input", "--", "dd", "if=input"],
+                  ["-o", ".", "--", "cat", "branches.counts"],
+                  ["--", "cat", "branches.counts"], ["-o", "tool", "--", "tool"]):
+        said = run([PGOKIT, "record", "branches", *words], folder, path, status=2).stderr
+        require("is the same file as the input" in said, said)
+    for name in ("binary", "input", "branches.counts", "tool"):
+        require(os.path.getsize(os.path.join(folder, name)) == 10, f"{name} has changed")
+    os.unlink(os.path.join(folder, "branches.counts"))
+    run([PGOKIT, "record", "branches", "-o", ".", "--", "ls", "."], folder)
+
+
 def uses_the_recorders_signal(folder, how, sig):
     """A program whose own timer sends the recorder's signal gets it, and is recorded."""
     program = build(folder, "own_signal.c")
@@ -914,6 +934,7 @@ def main():
     cases.run("a program with more rights", more_rights)
     for function in "prctl", "syscall":
         cases.run(f"a filter of system calls by {function}", filtered, function)
+    cases.run("an input is never an output", output_is_an_input)
     cases.run("a program has a handler of SIGPROF", uses_the_recorders_signal, "setitimer",
               signal.SIGPROF.value)
     for how in ("handler", "sigwait", "sigwaitinfo", "sigtimedwait", "signalfd"):
