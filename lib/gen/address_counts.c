@@ -28,6 +28,7 @@ struct reader {
     const uint8_t *line, *line_end; /* without blanks around it */
     bool named;                     /* contexts are of names */
     uint32_t node;                  /* of the context: in the tree of calls or the profile */
+    uint64_t divisor;               /* of counts */
     pgk_addr_vec callers;
 };
 
@@ -142,6 +143,28 @@ static bool is_scale(const struct pgk_pair *p, bool branch)
     return branch && p->from == PGK_ADDR_EXTERNAL && p->to == PGK_ADDR_EXTERNAL;
 }
 
+/* It is a branch, and those come after the ranges. 1: there is none. */
+static uint64_t find_scale(struct reader r)
+{
+    struct pgk_pair p;
+    while (next_line(&r)) {
+        if (!parse_pair(r.line, r.line_end, true, &p))
+            continue;
+        p.from += r.into->base;
+        p.to += r.into->base;
+        if (is_scale(&p, true) && p.count)
+            return p.count;
+    }
+    return 1;
+}
+
+/* To the nearest. What was counted is not forgotten. */
+static uint64_t divide(uint64_t count, uint64_t by)
+{
+    const uint64_t whole = count / by + (count % by >= by - by / 2);
+    return whole ? whole : count != 0;
+}
+
 static int read_pairs(struct reader *r, bool branch)
 {
     const char *what = branch ? "branch" : "range";
@@ -166,6 +189,7 @@ static int read_pairs(struct reader *r, bool branch)
         }
         if (!is_place(r, &p, branch))
             return reject(r, what, "addresses of instructions of the given program (-b)");
+        p.count = divide(p.count, r->divisor);
         if (!add_pair(r, &p, branch))
             return pgk_fail_nomem(r->err);
     }
@@ -288,6 +312,7 @@ int pgk_address_counts_read(struct pgk_address_counts *into, const uint8_t *byte
                        .err = err};
     into->contexts = false;
     into->scale = 0;
+    r.divisor = into->as_seen ? find_scale(r) : 1;
     int status = read_all(&r);
     pgk_vec_free(&r.callers);
     return status;

@@ -151,13 +151,15 @@ static int add_raw(struct pgk_gen *g, const struct pgk_filemap *map, const char 
                                    .named = &b->named,
                                    .profile = g->profile,
                                    .code = &b->code,
-                                   .base = pgk_address_counts_base(b->elf)};
+                                   .base = pgk_address_counts_base(b->elf),
+                                   .as_seen = g->opts.no_scale};
     const double before = pgk_gen_range_sum(g);
     PGK_TRY(pgk_address_counts_read(&c, map->bytes, map->size, &src, err));
     if (c.scale > 1) {
-        pgk_gen_note_scale(g, c.scale);
+        const uint64_t scale = g->opts.no_scale ? 1 : c.scale;
         const double counted = pgk_gen_range_sum(g) - before;
-        pgk_gen_note_windows(&g->ranges, counted / (double)c.scale, c.scale);
+        pgk_gen_note_scale(g, scale);
+        pgk_gen_note_windows(&g->ranges, counted / (double)scale, scale);
     }
     if (g->decided && c.contexts != g->contexts)
         return pgk_fail(err, PGK_E_MISMATCH, .file = path, .format = src.format,

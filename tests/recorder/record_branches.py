@@ -93,6 +93,8 @@ def counts(folder):
         require(found.read() == given.read(), "the program is found, and its profile is another")
     seen = functions_of(folder, *kept, binary=program, options=["--no-scale"])
     scale = round(50e6 / 2000 / 512)
+    of_text = functions_of(folder, "branches.counts", binary=program, options=["--no-scale"])
+    require(of_text == seen, f"{seen} seen, by the text {of_text}")
     require({name: n * scale for name, n in seen.items()} == got, f"{seen} times {scale}: {got}")
 
 

@@ -22,13 +22,19 @@ struct counts {
     struct pgk_address_counts raw;
 };
 
-static int read_text(struct counts *c, const char *text, struct pgk_err *err)
+static int read_as(struct counts *c, const char *text, bool as_seen, struct pgk_err *err)
 {
     struct pgk_source src = {.file = "test", .format = "address counts"};
     assert_int_equal(pgk_sample_new(&c->profile, NULL), 0);
     c->raw = (struct pgk_address_counts){&c->counters, &c->calls, &c->named, c->profile,
-                                         some_code(), BASE, {.longest = SIZE_MAX}, false};
+                                         some_code(), BASE, {.longest = SIZE_MAX}, false,
+                                         as_seen};
     return pgk_address_counts_read(&c->raw, (const uint8_t *)text, strlen(text), &src, err);
+}
+
+static int read_text(struct counts *c, const char *text, struct pgk_err *err)
+{
+    return read_as(c, text, false, err);
 }
 
 static void release(struct counts *c)
@@ -84,6 +90,37 @@ static void test_contexts(void **state)
           "[main:3.1 @ a::b c:65535 @ b]\n  0\n  1\n  fffffffffffff001->10:7\n");
     /* Recursion is removed, which makes two contexts one. */
     check("[0x10 @ 0x10]\n1\n10-20:5\n0\n[0x10]\n1\n10-20:2\n0\n", "[0x10]\n  1\n  10-20:7\n  0\n");
+}
+
+/* What the windows of a recording saw, of counts that were multiplied; a text without a scale, or
+ * with the scale 0, has its counts as they are. */
+static void test_no_scale_undoes_the_scale(void **state)
+{
+    (void)state;
+    static const char counts[] = "4\n10-20:98\n22-24:73\n26-28:74\n2a-2c:3\n";
+    static const struct {
+        const char *branches;
+        uint64_t scale, ranges[4], branch;
+    } rows[] = {
+        {"2\n20->30:490\nfffffffffffff001->fffffffffffff001:49\n", 49, {2, 1, 2, 1}, 10},
+        {"1\n20->30:490\n", 0, {98, 73, 74, 3}, 490},
+        {"2\n20->30:490\nfffffffffffff001->fffffffffffff001:0\n", 0, {98, 73, 74, 3}, 490},
+    };
+    for (size_t row = 0; row < 3; row++) {
+        struct counts c = {0};
+        char text[200];
+        snprintf(text, sizeof text, "%s%s", counts, rows[row].branches);
+        assert_int_equal(read_as(&c, text, true, NULL), 0);
+        assert_int_equal(c.raw.scale, rows[row].scale);
+        pgk_pairs_sort(&c.counters.ranges);
+        for (size_t i = 0; i < 4; i++)
+            assert_int_equal(c.counters.ranges.v.v[i].count, rows[row].ranges[i]);
+        assert_int_equal(c.counters.branches.v.v[0].count, rows[row].branch);
+        release(&c);
+        assert_int_equal(read_text(&c, text, NULL), 0);
+        assert_int_equal(c.counters.branches.v.v[0].count, 490);
+        release(&c);
+    }
 }
 
 static void refuse(const char *text, const char *record, const char *field)
@@ -159,6 +196,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_plain),
         cmocka_unit_test(test_contexts),
+        cmocka_unit_test(test_no_scale_undoes_the_scale),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_sniff),
         cmocka_unit_test(test_pairs),
