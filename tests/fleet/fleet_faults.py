@@ -228,6 +228,22 @@ def all_killed(fleet):
     until(lambda: not any(" merge " in name_of(pid) for pid in started), "orphans to end")
 
 
+def killed_at_start(fleet):
+    """Workers of this machine, while they start, and with them Python's resource tracker."""
+    run = fleet.run("--workers", "2")
+
+    def of_dask():
+        return [pid for pid in descendants(run.process.pid)
+                if any(word in name_of(pid) for word in ("spawn_main", "resource_tracker"))]
+
+    until(lambda: len(of_dask()) == 3 or not run.running(), "two workers and the tracker")
+    require(run.running(), "the run ended before its workers")
+    for pid in of_dask():
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    fleet.check(run)
+
+
 def bad_inputs(fleet):
     cut = fleet.folder / "bad" / "cut.prof"
     forged = fleet.folder / "bad" / "forged.prof"
@@ -294,6 +310,7 @@ FAULTS = {
     "pgokit is killed": (pgokit_killed, []),
     "the scheduler is killed and started again": (scheduler_killed, []),
     "everything is killed, and run again": (all_killed, []),
+    "workers are killed while they start": (killed_at_start, []),
     "a truncated and a forged input": (bad_inputs, []),
     "an input is delivered twice": (delivered_twice, []),
     "the disk is full for a while": (full_disk, []),
