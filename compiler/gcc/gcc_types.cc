@@ -1,6 +1,7 @@
 /* Which type the objects of each allocating call have, told in a section beside the debug
  * information (docs/formats/heap-types.md). It is found early, when functions are in SSA form and
  * nothing is inlined or optimised yet. No code is changed. */
+#define INCLUDE_ALGORITHM /* what gcc includes itself, before it poisons names */
 #include "gcc_plugin.h"
 
 #include <inttypes.h>
@@ -76,17 +77,26 @@ static void take(struct fate *fate, tree pointer)
     fate->is_bytes = is_bytes(type);
 }
 
-static void add(std::vector<tree> *values, tree value)
+/* Nothing that is found further on changes it. */
+static bool is_settled(const struct fate *fate)
 {
-    for (tree known : *values)
-        if (known == value)
-            return;
-    if (value && TREE_CODE(value) == SSA_NAME)
-        values->push_back(value);
+    return !fate->type.empty() && !fate->is_bytes;
+}
+
+/* Values that hold the pointer, each once. */
+struct holders {
+    std::vector<tree> all;
+    hash_set<tree> known;
+};
+
+static void add(struct holders *values, tree value)
+{
+    if (value && TREE_CODE(value) == SSA_NAME && !values->known.add(value))
+        values->all.push_back(value);
 }
 
 static void look_at_assignment(gimple *use, tree value, struct fate *fate,
-                               std::vector<tree> *values)
+                               struct holders *values)
 {
     tree to = gimple_assign_lhs(use);
     enum tree_code code = gimple_assign_rhs_code(use);
@@ -99,7 +109,7 @@ static void look_at_assignment(gimple *use, tree value, struct fate *fate,
     add(values, to);
 }
 
-static void look_at_use(gimple *use, tree value, struct fate *fate, std::vector<tree> *values)
+static void look_at_use(gimple *use, tree value, struct fate *fate, struct holders *values)
 {
     if (is_gimple_assign(use)) {
         look_at_assignment(use, value, fate, values);
@@ -150,36 +160,62 @@ static tree unconverted(tree value)
     return value;
 }
 
-/* gcc has a variable of its own for the pointer, which it copies to where the program wants it once
- * it knows that the call has not failed. */
-static void add_loads(tree variable, std::vector<tree> *values)
+/* Where the value of a variable is copied to. */
+struct load {
+    unsigned variable; /* DECL_UID */
+    tree value;
+};
+typedef std::vector<struct load> loads_of_function;
+
+static bool is_of_earlier(const struct load &a, const struct load &b)
 {
-    basic_block block;
-    FOR_EACH_BB_FN(block, cfun)
-        for (gimple_stmt_iterator at = gsi_start_bb(block); !gsi_end_p(at); gsi_next(&at))
-            if (gimple_assign_single_p(gsi_stmt(at)) &&
-                gimple_assign_rhs1(gsi_stmt(at)) == variable)
-                add(values, gimple_assign_lhs(gsi_stmt(at)));
+    return a.variable < b.variable;
 }
 
-static struct fate fate_of(gimple *call)
+/* Of all variables that gcc made, in one pass: a function may have as many of them as calls. */
+static loads_of_function find_loads(void)
+{
+    loads_of_function loads;
+    basic_block block;
+    FOR_EACH_BB_FN(block, cfun)
+        for (gimple_stmt_iterator at = gsi_start_bb(block); !gsi_end_p(at); gsi_next(&at)) {
+            tree from = gimple_assign_single_p(gsi_stmt(at)) ? gimple_assign_rhs1(gsi_stmt(at))
+                                                             : NULL_TREE;
+            if (from && VAR_P(from) && DECL_ARTIFICIAL(from))
+                loads.push_back({DECL_UID(from), gimple_assign_lhs(gsi_stmt(at))});
+        }
+    std::stable_sort(loads.begin(), loads.end(), is_of_earlier);
+    return loads;
+}
+
+/* gcc has a variable of its own for the pointer, which it copies to where the program wants it once
+ * it knows that the call has not failed. */
+static void add_loads(const loads_of_function *loads, tree variable, struct holders *values)
+{
+    const struct load key = {DECL_UID(variable), NULL_TREE};
+    auto found = std::equal_range(loads->begin(), loads->end(), key, is_of_earlier);
+    for (auto load = found.first; load != found.second; ++load)
+        add(values, load->value);
+}
+
+static struct fate fate_of(gimple *call, const loads_of_function *loads)
 {
     struct fate fate = {"", false, false};
-    std::vector<tree> values;
+    struct holders values;
     if (stores_pointer(call)) {
         tree to = unconverted(gimple_call_arg(call, 0));
         bool is_variable = TREE_CODE(to) == ADDR_EXPR && VAR_P(TREE_OPERAND(to, 0));
         take(&fate, is_variable ? TREE_TYPE(TREE_OPERAND(to, 0)) : TREE_TYPE(TREE_TYPE(to)));
         if (is_variable && DECL_ARTIFICIAL(TREE_OPERAND(to, 0)))
-            add_loads(TREE_OPERAND(to, 0), &values);
+            add_loads(loads, TREE_OPERAND(to, 0), &values);
     } else {
         take(&fate, TREE_TYPE(gimple_call_lhs(call)));
         add(&values, gimple_call_lhs(call));
     }
-    for (size_t i = 0; i < values.size(); i++) {
+    for (size_t i = 0; i < values.all.size() && !is_settled(&fate); i++) {
         imm_use_iterator at;
         use_operand_p use;
-        tree value = values[i];
+        tree value = values.all[i];
         FOR_EACH_IMM_USE_FAST(use, at, value)
         if (!is_gimple_debug(USE_STMT(use)))
             look_at_use(USE_STMT(use), value, &fate, &values);
@@ -236,13 +272,13 @@ static bool is_known(gimple *call)
     return !POINTER_TYPE_P(type) || (!allocates(call) && !VOID_TYPE_P(TREE_TYPE(type)));
 }
 
-static void describe(gimple *call, std::string *rows)
+static void describe(gimple *call, const loads_of_function *loads, std::string *rows)
 {
     if (gimple_call_internal_p(call) ||
         (!stores_pointer(call) && (!gimple_call_lhs(call) || is_known(call))) ||
         LOCATION_LOCUS(gimple_location(call)) <= BUILTINS_LOCATION)
         return;
-    struct fate fate = fate_of(call);
+    struct fate fate = fate_of(call, loads);
     if (fate.type.empty() && !fate.returned)
         return;
     add_row(rows, cfun->decl, call, fate.type);
@@ -255,10 +291,11 @@ static void tell_types(void)
 {
     std::string rows;
     basic_block block;
+    const loads_of_function loads = find_loads();
     FOR_EACH_BB_FN(block, cfun)
         for (gimple_stmt_iterator at = gsi_start_bb(block); !gsi_end_p(at); gsi_next(&at))
             if (is_gimple_call(gsi_stmt(at)))
-                describe(gsi_stmt(at), &rows);
+                describe(gsi_stmt(at), &loads, &rows);
     if (rows.empty())
         return;
     rows = "\t.pushsection .debug_pgokit_types,\"MS\",@progbits,1\n" + rows + "\t.popsection";
