@@ -26,6 +26,7 @@ typedef uint32_t u32;
 typedef uint64_t u64;
 typedef int64_t i64;
 
+enum { PGG_LINE = 64 }; /* of the processor's cache */
 /* The smallest page of any kernel; pgg_page() tells that of this one. */
 enum { PGG_PAGE = 4096 };
 

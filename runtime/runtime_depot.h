@@ -8,24 +8,33 @@
 
 enum {
     PGRT_CONTEXTS_MAX = 1 << 22,
-    PGRT_CACHE_SHIFT = 55, /* of a hash: what is left is the entry of the smallest cache */
+    PGRT_CACHE_SHIFT = 57, /* of a hash: what is left is the set of the smallest cache */
+    PGRT_CACHE_WAYS = 4,
 };
 struct pgrt_context {
     u64 hash;
     const u64 *pcs; /* return addresses minus one, innermost first */
     u32 n, next;
 };
+/* A stack that the thread had. */
+struct pgrt_cached {
+    u64 hash;
+    u32 context; /* 0: none */
+    u32 next;    /* place of the one that the thread had after it */
+};
 /* Of a thread. */
 struct pgrt_depot {
     char *bump, *bump_end; /* memory for new stacks */
-    /* Stacks that the thread had, by their hash. It grows with how many there are. */
-    struct pgrt_cached {
-        u64 hash;
-        u32 context;
-    } *cache, few[1 << (64 - PGRT_CACHE_SHIFT)]; /* the first one; then cache is NULL */
+    /* Stacks that the thread had, by their hash, in sets of a line of the cache each. It grows with
+     * how many there are. */
+    struct pgrt_cached *cache;
+    struct pgrt_cached *last; /* the one it had last */
     u32 cache_shift, cache_misses;
+    struct pgrt_cached few[PGRT_CACHE_WAYS << (64 - PGRT_CACHE_SHIFT)] /* the first cache */
+        __attribute__((aligned(PGG_LINE)));
 };
 struct pgrt_thread;
+void pgrt_depot_init(struct pgrt_depot *d); /* of a thread that takes the record */
 /* Context of the stack whose innermost frame is the caller of the function with this frame
  * address. 0 when there are too many. */
 u32 pgrt_context_here(struct pgrt_thread *t, const void *frame);

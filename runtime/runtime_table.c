@@ -200,14 +200,13 @@ PGG_INLINE struct pgrt_begun *close_object(struct pgrt_thread *t, const struct p
                                            struct pgrt_use use, u32 end_ms, u32 end_cpu,
                                            uintptr_t object)
 {
-    const struct pgrt_slot *span = t->table.spans[h->context / PGRT_TABLE_SPAN];
-    const struct pgrt_slot *slot = span ? &span[h->context % PGRT_TABLE_SPAN] : NULL;
+    const struct pgrt_slot *slot = pgrt_table_slot(&t->table, h->context);
     if (PGG_UNLIKELY(pgrt_histogram))
         pgrt_histogram_add(h->context, object, h->size);
     if (PGG_UNLIKELY(!slot || !slot->mib)) {
         add_first(t, h, use, end_ms, end_cpu);
-        span = t->table.spans[h->context / PGRT_TABLE_SPAN];
-        return span ? span[h->context % PGRT_TABLE_SPAN].begun : NULL;
+        slot = pgrt_table_slot(&t->table, h->context);
+        return slot ? slot->begun : NULL;
     }
     end_begun(slot->begun, h);
     touch(slot->begun, h, use);
@@ -239,8 +238,8 @@ PGG_COLD void pgrt_table_close(struct pgrt_thread *t, const struct pgrt_header *
 
 struct pgrt_begun *pgrt_table_carry(struct pgrt_thread *t, u32 context)
 {
-    const struct pgrt_slot *span = t->table.spans[context / PGRT_TABLE_SPAN];
-    struct pgrt_begun *b = span ? span[context % PGRT_TABLE_SPAN].begun : NULL;
+    const struct pgrt_slot *slot = pgrt_table_slot(&t->table, context);
+    struct pgrt_begun *b = slot ? slot->begun : NULL;
     return b ? b : pgrt_table_new(t, context, true);
 }
 

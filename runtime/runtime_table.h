@@ -55,12 +55,28 @@ void pgrt_table_gone(struct pgrt_thread *t, const struct pgrt_header *h);
 /* The context's entry in the thread's file for what was alive at a dump; NULL: no room. */
 struct pgrt_begun *pgrt_table_carry(struct pgrt_thread *t, u32 context);
 
+/* NULL: the thread knows nothing of so many contexts. */
+PGG_INLINE const struct pgrt_slot *pgrt_table_slot(const struct pgrt_table *table, u32 context)
+{
+    const struct pgrt_slot *span = table->spans[context / PGRT_TABLE_SPAN];
+    return span ? &span[context % PGRT_TABLE_SPAN] : NULL;
+}
+
+/* An object of the context is probably made next. */
+PGG_INLINE void pgrt_table_expect(const struct pgrt_table *table, u32 context)
+{
+    const struct pgrt_slot *slot = pgrt_table_slot(table, context);
+    const char *begun = slot ? (const char *)slot->begun : NULL;
+    __builtin_prefetch(begun);
+    __builtin_prefetch(begun + PGG_LINE - sizeof(u64));
+}
+
 /* An object is made; `table` and `series` are the thread's. False if it was not noted. */
 PGG_INLINE bool pgrt_table_begin(struct pgrt_thread *t, const struct pgrt_table *table,
                                  struct pgrt_series *series, u32 context, size_t size, u32 now_ms)
 {
-    const struct pgrt_slot *span = table->spans[context / PGRT_TABLE_SPAN];
-    struct pgrt_begun *b = span ? span[context % PGRT_TABLE_SPAN].begun : NULL;
+    const struct pgrt_slot *slot = pgrt_table_slot(table, context);
+    struct pgrt_begun *b = slot ? slot->begun : NULL;
     if (PGG_UNLIKELY(!b) && !(b = pgrt_table_new(t, context, false)))
         return false;
     if (PGG_UNLIKELY(++b->objects % PGRT_COST_EVERY == 1))

@@ -68,6 +68,7 @@ static struct pgrt_thread *make_self(void)
         t->pointer = pgg_thread_pointer();
         t->number = pgg_confined ? 0 : (u32)pgg_sys_thread();
         pgg_walker_init(&t->walker);
+        pgrt_depot_init(&t->depot);
         if (key_made)
             pthread_setspecific(key, t);
         pgrt_self = t;
