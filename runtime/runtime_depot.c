@@ -10,11 +10,26 @@
 #include "runtime_options.h"
 #include "runtime_thread.h"
 
-enum { SPAN = 4096, BUCKETS = 1 << 16, BUMP_BYTES = 256 << 10 };
+/* Most stacks have most frames in common with others: a frame is kept once for all stacks that are
+ * the same from there outwards, as far as an index of those met last can tell. */
+struct frame {
+    u64 pc;
+    u32 caller; /* the next one outwards; 0: none */
+} __attribute__((packed, aligned(4)));
 
-static struct pgrt_context *volatile spans[PGRT_CONTEXTS_MAX / SPAN];
+enum {
+    SPAN = 4096,
+    BUCKETS = 1 << 16,
+    FRAMES_MAX = 1 << 27,
+    FRAME_SPAN = 1 << 14,
+};
+
+static void *volatile spans[PGRT_CONTEXTS_MAX / SPAN]; /* of struct pgrt_context */
 static volatile u32 buckets[BUCKETS];
 static volatile u32 used = 1; /* 0 is no context */
+static void *volatile frame_spans[FRAMES_MAX / FRAME_SPAN]; /* of struct frame */
+static volatile u32 frame_index[BUCKETS];
+static volatile u32 frames_used = 1; /* 0 is no frame */
 
 u32 pgrt_contexts(void)
 {
@@ -22,34 +37,75 @@ u32 pgrt_contexts(void)
     return n < PGRT_CONTEXTS_MAX ? n : PGRT_CONTEXTS_MAX;
 }
 
+static struct pgrt_context *context_at(u32 id)
+{
+    return (struct pgrt_context *)__atomic_load_n(&spans[id / SPAN], __ATOMIC_ACQUIRE) + id % SPAN;
+}
+
 const struct pgrt_context *pgrt_context(u32 id)
 {
-    return &__atomic_load_n(&spans[id / SPAN], __ATOMIC_ACQUIRE)[id % SPAN];
+    return context_at(id);
 }
 
-static void *bump(struct pgrt_depot *d, size_t bytes)
+/* Memory for one of the spans, if it has none; false: there is none. */
+static bool have_span(void *volatile *span, size_t bytes)
 {
-    if ((size_t)(d->bump_end - d->bump) < bytes) {
-        d->bump = pgg_map(BUMP_BYTES);
-        d->bump_end = d->bump ? d->bump + BUMP_BYTES : NULL;
-        if (!d->bump)
-            return NULL;
-    }
-    void *p = d->bump;
-    d->bump += bytes;
-    return p;
-}
-
-static bool have_span(u32 id)
-{
-    if (__atomic_load_n(&spans[id / SPAN], __ATOMIC_ACQUIRE))
+    if (__atomic_load_n(span, __ATOMIC_ACQUIRE))
         return true;
-    struct pgrt_context *mine = pgg_map(SPAN * sizeof *mine), *none = NULL;
+    void *mine = pgg_map(bytes), *none = NULL;
     if (!mine)
         return false;
-    if (!__atomic_compare_exchange_n(&spans[id / SPAN], &none, mine, false, __ATOMIC_ACQ_REL,
-                                     __ATOMIC_ACQUIRE))
-        pgg_unmap(mine, SPAN * sizeof *mine);
+    if (!__atomic_compare_exchange_n(span, &none, mine, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        pgg_unmap(mine, bytes);
+    return true;
+}
+
+static struct frame *frame_at(u32 at)
+{
+    struct frame *span = __atomic_load_n(&frame_spans[at / FRAME_SPAN], __ATOMIC_ACQUIRE);
+    return &span[at % FRAME_SPAN];
+}
+
+/* A frame, a new one if the index has none; 0 without memory. Two threads may make the same. */
+static u32 have_frame(u64 pc, u32 caller)
+{
+    volatile u32 *place = &frame_index[pgg_trail_mix(pc ^ (u64)caller << 32) >> 48];
+    u32 at = __atomic_load_n(place, __ATOMIC_ACQUIRE);
+    if (at && frame_at(at)->pc == pc && frame_at(at)->caller == caller)
+        return at;
+    if (__atomic_load_n(&frames_used, __ATOMIC_RELAXED) >= FRAMES_MAX)
+        return 0;
+    at = __atomic_fetch_add(&frames_used, 1, __ATOMIC_ACQ_REL);
+    if (at >= FRAMES_MAX ||
+        !have_span(&frame_spans[at / FRAME_SPAN], FRAME_SPAN * sizeof(struct frame)))
+        return 0;
+    *frame_at(at) = (struct frame){pc, caller};
+    __atomic_store_n(place, at, __ATOMIC_RELEASE);
+    return at;
+}
+
+/* All frames of a stack; the innermost one. */
+static u32 have_frames(const u64 *pcs, u32 n)
+{
+    u32 at = have_frame(pcs[n - 1], 0);
+    for (u32 i = n - 1; at && i--;)
+        at = have_frame(pcs[i], at);
+    return at;
+}
+
+void pgrt_context_pcs(const struct pgrt_context *c, u64 *pcs, u32 n)
+{
+    u32 at = c->frame;
+    for (u32 i = 0; i < n; i++, at = frame_at(at)->caller)
+        pcs[i] = frame_at(at)->pc;
+}
+
+static bool has_pcs(const struct pgrt_context *c, const u64 *pcs, u32 n)
+{
+    u32 at = c->frame;
+    for (u32 i = 0; i < n; i++, at = frame_at(at)->caller)
+        if (frame_at(at)->pc != pcs[i])
+            return false;
     return true;
 }
 
@@ -57,12 +113,7 @@ static u32 find(u32 from, u32 until, u64 hash, const u64 *pcs, u32 n)
 {
     for (u32 id = from; id != until; id = pgrt_context(id)->next) {
         const struct pgrt_context *c = pgrt_context(id);
-        if (c->hash != hash || c->n != n)
-            continue;
-        u32 i = 0;
-        while (i < n && c->pcs[i] == pcs[i])
-            i++;
-        if (i == n)
+        if (c->hash == hash && c->n == n && has_pcs(c, pcs, n))
             return id;
     }
     return 0;
@@ -76,29 +127,28 @@ static u32 lookup(u64 hash, const u64 *pcs, u32 n)
 
 /* The number of a stack, a new one if it has none; 0 without memory. A context is filled before it
  * is put into its list, so that who walks the list without a lock finds it whole. */
-static PGG_COLD u32 intern(struct pgrt_thread *t, u64 hash, const u64 *pcs, u32 n)
+static PGG_COLD u32 intern(u64 hash, const u64 *pcs, u32 n)
 {
     volatile u32 *bucket = &buckets[hash >> 48];
     u32 head = __atomic_load_n(bucket, __ATOMIC_ACQUIRE), id = find(head, 0, hash, pcs, n);
     if (id)
         return id;
-    u64 *copy = bump(&t->depot, n * sizeof *copy);
-    if (!copy || __atomic_load_n(&used, __ATOMIC_RELAXED) >= PGRT_CONTEXTS_MAX)
+    const u32 frame = n ? have_frames(pcs, n) : 0;
+    if ((n && !frame) || __atomic_load_n(&used, __ATOMIC_RELAXED) >= PGRT_CONTEXTS_MAX)
         return 0;
     id = __atomic_fetch_add(&used, 1, __ATOMIC_ACQ_REL);
-    if (id >= PGRT_CONTEXTS_MAX || !have_span(id))
+    if (id >= PGRT_CONTEXTS_MAX ||
+        !have_span(&spans[id / SPAN], SPAN * sizeof(struct pgrt_context)))
         return 0;
-    for (u32 i = 0; i < n; i++)
-        copy[i] = pcs[i];
-    struct pgrt_context *c = &__atomic_load_n(&spans[id / SPAN], __ATOMIC_ACQUIRE)[id % SPAN];
-    *c = (struct pgrt_context){.hash = hash, .pcs = copy, .n = n, .next = head};
+    struct pgrt_context *c = context_at(id);
+    *c = (struct pgrt_context){.hash = hash, .frame = frame, .n = n & 255, .next = head & 0xffffff};
     while (!__atomic_compare_exchange_n(bucket, &head, id, false, __ATOMIC_ACQ_REL,
                                         __ATOMIC_ACQUIRE)) {
         /* Somebody else was here; perhaps with the same stack. The number is then wasted. */
         u32 theirs = find(head, c->next, hash, pcs, n);
         if (theirs)
             return theirs;
-        c->next = head;
+        c->next = head & 0xffffff;
     }
     return id;
 }
@@ -113,7 +163,7 @@ static PGG_COLD u32 context_new(struct pgrt_thread *t, const void *frame,
         pgg_walk_pcs(&t->walker, found, pcs);
         pgg_modules_learn(pcs, found->n);
     }
-    return intern(t, found->hash, pcs, found->n);
+    return intern(found->hash, pcs, found->n);
 }
 
 _Static_assert(PGRT_CACHE_WAYS * sizeof(struct pgrt_cached) == PGG_LINE, "a set is a line");

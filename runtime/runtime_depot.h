@@ -2,7 +2,7 @@
 #ifndef PGRT_DEPOT_H
 #define PGRT_DEPOT_H
 
-#include "pgrt.h"
+#include "runtime_options.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -13,9 +13,10 @@ enum {
 };
 struct pgrt_context {
     u64 hash;
-    const u64 *pcs; /* return addresses minus one, innermost first */
-    u32 n, next;
+    u32 frame;            /* the innermost one */
+    u32 n : 8, next : 24; /* frames */
 };
+_Static_assert(PGRT_DEPTH_MAX < 1 << 8 && PGRT_CONTEXTS_MAX <= 1 << 24, "they fit");
 /* A stack that the thread had. */
 struct pgrt_cached {
     u64 hash;
@@ -24,7 +25,6 @@ struct pgrt_cached {
 };
 /* Of a thread. */
 struct pgrt_depot {
-    char *bump, *bump_end; /* memory for new stacks */
     /* Stacks that the thread had, by their hash, in sets of a line of the cache each. It grows with
      * how many there are. */
     struct pgrt_cached *cache;
@@ -39,6 +39,8 @@ void pgrt_depot_init(struct pgrt_depot *d); /* of a thread that takes the record
  * address. 0 when there are too many. */
 u32 pgrt_context_here(struct pgrt_thread *t, const void *frame);
 const struct pgrt_context *pgrt_context(u32 id);
+/* The first n of its code addresses: return addresses minus one, innermost first. */
+void pgrt_context_pcs(const struct pgrt_context *c, u64 *pcs, u32 n);
 u32 pgrt_contexts(void); /* ids below this one may be in use */
 
 #pragma GCC visibility pop

@@ -304,7 +304,8 @@ static char *encode(const struct merged *all, size_t *size, size_t *room, u64 *o
             continue;
         p = put_u64(p, id);
         p = put_u64(p, c->n);
-        p = put(p, c->pcs, c->n * sizeof *c->pcs);
+        pgrt_context_pcs(c, (u64 *)p, c->n);
+        p += c->n * sizeof(u64);
     }
     return bytes;
 }

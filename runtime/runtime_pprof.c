@@ -266,9 +266,11 @@ static void put_sample(struct pgrt_pprof *p, const struct pgrt_context *c,
                        const struct pgrt_total *total)
 {
     struct message ids, values, sample;
+    u64 pcs[PGRT_DEPTH_MAX];
     ids.n = values.n = sample.n = 0;
+    pgrt_context_pcs(c, pcs, c->n);
     for (u32 i = 0; i < c->n; i++) {
-        const u64 address = c->pcs[i] ? c->pcs[i] : 1; /* 0 is no location */
+        const u64 address = pcs[i] ? pcs[i] : 1; /* 0 is no location */
         put_location(p, address);
         add_varint(&ids, address);
     }

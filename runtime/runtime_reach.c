@@ -137,7 +137,10 @@ static bool of_linker(u32 context)
 {
     const struct pgrt_context *c =
         context && context < pgrt_contexts() ? pgrt_context(context) : NULL;
-    return c && c->n && c->pcs[0] - linker.from < linker.to - linker.from;
+    u64 pc = 0;
+    if (c && c->n)
+        pgrt_context_pcs(c, &pc, 1);
+    return pc - linker.from < linker.to - linker.from;
 }
 
 static void collect(void *arg, struct pgrt_object *o)

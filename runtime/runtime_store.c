@@ -275,8 +275,7 @@ static struct pgrt_begun *add_begun(struct pgrt_sheet *s, u32 context)
         return NULL;
     to[0] = context;
     to[1] = c->n;
-    for (u32 i = 0; i < c->n; i++)
-        to[2 + i] = c->pcs[i];
+    pgrt_context_pcs(c, to + 2, c->n);
     *b = (struct pgrt_begun){.context = context};
     /* A kill, or a copy of the file, finds both whole or not at all. */
     notes->stack_bytes += stack_bytes;
