@@ -19,42 +19,132 @@
 
 #include <errno.h>
 
-/* What goes into a dump: one entry per context, indexed by its number; count 0: none. */
-struct merged {
-    struct pgrt_mib *mibs;
-    struct pgrt_life *lives;
-    u64 snapshot;
-    u32 n;
-    bool looked; /* for what no pointer leads to */
+/* What goes into a dump of a context. What a single thread knows is taken from its sheet, where it
+ * stays until the dump is written; what there is more than one of is added up. */
+struct sum {
+    struct pgrt_mib mib;
+    struct pgrt_life life;
 };
+struct of_context {
+    const struct pgrt_mib *mib;
+    const struct pgrt_begun *begun;
+    struct sum *sum; /* of both, and of all others */
+};
+/* What of a context is alive is in the next dump's sheets, too. */
+struct carried {
+    u64 bytes;
+    u32 context, objects;
+};
+enum { SUMS_BYTES = 256 << 10 };
+/* Memory for sums. */
+struct sums {
+    struct sums *before;
+    u32 n;
+    struct sum of[];
+};
+/* What is known of a dump before it is written. */
+struct plan {
+    struct pgrt_raw_header h;
+    const struct pgg_segment *segments;
+    struct pgrt_times times;
+    u64 n_segments, contexts, objects, mibs_end, stack_bytes;
+};
+struct merged {
+    struct pgrt_dump dump; /* for the store */
+    struct of_context *of; /* by number */
+    struct sums *sums;
+    struct carried *carried;
+    size_t carried_bytes;
+    u32 n, n_carried;
+    u64 snapshot;
+    struct plan plan;
+    bool looked; /* for what no pointer leads to */
+    bool failed; /* memory was short */
+};
+
+/* Adds what a thread knows of a context over time. The sums of all threads are meant: one of them
+ * alone may have freed more than it made. Objects are counted modulo 2^32. */
+static void add_begun(const struct merged *all, struct pgrt_life *l, const struct pgrt_begun *b)
+{
+    const bool saved = b->epoch == all->snapshot;
+    l->exit_bytes += b->alive_bytes;
+    l->exit_objects = (u32)(l->exit_objects + b->alive_objects);
+    l->peak_bytes += saved ? b->peak_bytes : b->alive_bytes;
+    l->peak_objects = (u32)(l->peak_objects + (saved ? b->peak_objects : b->alive_objects));
+    l->temporary += b->temporary;
+    pgrt_touched_merge(&l->use, &b->use);
+}
+
+static struct pgrt_life life_of(const struct merged *all, u32 id)
+{
+    const struct of_context *c = &all->of[id];
+    struct pgrt_life l = {.context = id};
+    if (c->sum)
+        return c->sum->life;
+    if (c->begun)
+        add_begun(all, &l, c->begun);
+    return l;
+}
+
+/* Without one if AllocCount is 0. */
+static struct pgrt_mib mib_of(const struct merged *all, u32 id)
+{
+    const struct of_context *c = &all->of[id];
+    return c->sum ? c->sum->mib : c->mib ? *c->mib : (struct pgrt_mib){0};
+}
+
+/* The sum of a context, a new one if it has none; NULL without memory. */
+static struct sum *sum_of(struct merged *all, u32 id)
+{
+    struct of_context *c = &all->of[id];
+    struct sums *s = all->sums;
+    if (c->sum)
+        return c->sum;
+    if (!s || sizeof *s + (s->n + 1) * sizeof *s->of > SUMS_BYTES) {
+        s = pgg_map(SUMS_BYTES);
+        all->failed |= !s;
+        if (!s)
+            return NULL;
+        s->before = all->sums;
+        all->sums = s;
+    }
+    struct sum *sum = &s->of[s->n++];
+    *sum = (struct sum){mib_of(all, id), life_of(all, id)};
+    return c->sum = sum;
+}
+
+static void add_mib(struct merged *all, const struct pgrt_mib *m)
+{
+    struct sum *sum = sum_of(all, (u32)m->stack_id);
+    if (sum && sum->mib.AllocCount)
+        pgrt_mib_merge(&sum->mib, m);
+    else if (sum)
+        sum->mib = *m;
+}
 
 static void take(void *arg, const struct pgrt_mib *m)
 {
     struct merged *all = arg;
     if (!m->AllocCount || m->stack_id >= all->n)
         return;
-    struct pgrt_mib *to = &all->mibs[m->stack_id];
-    if (to->AllocCount)
-        pgrt_mib_merge(to, m);
+    struct of_context *c = &all->of[m->stack_id];
+    if (c->mib || c->sum)
+        add_mib(all, m);
     else
-        *to = *m;
+        c->mib = m;
 }
 
-/* What a thread knows of a context over time. The sums of all threads are meant: one of them alone
- * may have freed more than it made. */
 static void take_life(void *arg, const struct pgrt_begun *b)
 {
     struct merged *all = arg;
-    const bool saved = b->epoch == all->snapshot;
     if (b->context >= all->n)
         return;
-    struct pgrt_life *l = &all->lives[b->context];
-    l->exit_bytes += b->alive_bytes;
-    l->exit_objects += b->alive_objects;
-    l->peak_bytes += saved ? b->peak_bytes : b->alive_bytes;
-    l->peak_objects += saved ? b->peak_objects : b->alive_objects;
-    l->temporary += b->temporary;
-    pgrt_touched_merge(&l->use, &b->use);
+    struct of_context *c = &all->of[b->context];
+    struct sum *sum = c->begun || c->sum ? sum_of(all, b->context) : NULL;
+    if (sum)
+        add_begun(all, &sum->life, b);
+    else
+        c->begun = b;
 }
 
 static void take_lives(struct merged *all)
@@ -62,32 +152,42 @@ static void take_lives(struct merged *all)
     const struct pgrt_times *times = pgrt_store_times();
     all->snapshot = times ? times->epoch : 0;
     pgrt_store_each_begun(take_life, all);
-    for (u32 id = 1; id < all->n; id++) { /* objects are counted modulo 2^32 */
-        all->lives[id].context = id;
-        all->lives[id].exit_objects = (u32)all->lives[id].exit_objects;
-        all->lives[id].peak_objects = (u32)all->lives[id].peak_objects;
-    }
 }
 
-/* Objects that live on are in the next dump's sheets, too, as far as they are alive. With the world
- * stopped any thread's will do, and a helper has none. */
-static void carry_lives(const struct merged *all)
+/* Takes it from the sheets before they go; false: there is no memory for it. */
+static bool keep_carried(struct merged *all)
+{
+    u64 alive = 0;
+    for (u32 id = 1; id < all->n; id++)
+        alive += life_of(all, id).exit_objects != 0;
+    all->carried_bytes = alive * sizeof *all->carried;
+    if (!alive || !(all->carried = pgg_map(all->carried_bytes)))
+        return !alive;
+    for (u32 id = 1; id < all->n; id++) {
+        const struct pgrt_life l = life_of(all, id);
+        if (l.exit_objects)
+            all->carried[all->n_carried++] =
+                (struct carried){l.exit_bytes, id, (u32)l.exit_objects};
+    }
+    return true;
+}
+
+/* With the world stopped any thread's sheets will do, and a helper has none. */
+static void carry(const struct merged *all)
 {
     struct pgrt_thread *t = pgrt_threads_first();
-    for (u32 id = 1; id < all->n; id++) {
-        const struct pgrt_life *l = &all->lives[id];
-        struct pgrt_begun *b = l->exit_objects ? pgrt_table_carry(t, id) : NULL;
+    for (const struct carried *c = all->carried; c < all->carried + all->n_carried; c++) {
+        struct pgrt_begun *b = pgrt_table_carry(t, c->context);
         if (!b)
             continue;
-        b->alive_bytes = l->exit_bytes;
-        b->alive_objects = (u32)l->exit_objects;
+        b->alive_bytes = c->bytes;
+        b->alive_objects = c->objects;
     }
 }
 
 /* One of a context whose objects are all in earlier dumps, too: they may still be alive. */
-static bool has_life(const struct merged *all, u32 id)
+static bool has_life(const struct pgrt_life *l)
 {
-    const struct pgrt_life *l = &all->lives[id];
     return l->peak_objects || l->exit_objects || l->temporary || l->use.touched || l->use.untouched;
 }
 
@@ -108,11 +208,14 @@ static void take_live(void *arg, struct pgrt_object *o)
     const struct pgrt_use use = pgrt_use(o);
     const struct pgrt_touched touched = pgrt_touched_one(h, use);
     pgrt_mib_one(&one, h, use.accesses, pgrt_now_ms(), pgrt_cpu());
-    take(all, &one);
-    pgrt_touched_merge(&all->lives[h->context].use, &touched);
+    add_mib(all, &one);
+    struct sum *sum = all->of[h->context].sum;
+    if (!sum)
+        return;
+    pgrt_touched_merge(&sum->life.use, &touched);
     if (h->kind & PGRT_KIND_UNBEGUN) { /* of a child that had no file yet */
-        all->lives[h->context].exit_bytes += h->size;
-        all->lives[h->context].exit_objects++;
+        sum->life.exit_bytes += h->size;
+        sum->life.exit_objects++;
     }
     if (pgrt_histogram)
         pgrt_histogram_add(h->context, (uintptr_t)o->at, h->size);
@@ -121,10 +224,11 @@ static void take_live(void *arg, struct pgrt_object *o)
 static void take_lost(void *arg, const struct pgrt_header *h)
 {
     struct merged *all = arg;
-    if (h->context >= all->n)
+    struct sum *sum = h->context < all->n ? sum_of(all, h->context) : NULL;
+    if (!sum)
         return;
-    all->lives[h->context].lost.bytes += h->size;
-    all->lives[h->context].lost.objects++;
+    sum->life.lost.bytes += h->size;
+    sum->life.lost.objects++;
 }
 
 static void check_leaks(struct merged *all)
@@ -184,31 +288,28 @@ static uint16_t short_float(u64 v)
     return (uint16_t)(exponent << 12 | v);
 }
 
-static char *put(char *p, const void *bytes, size_t n)
+static void put_u64(struct pgrt_out *to, u64 v)
 {
-    pgg_copy(p, bytes, n);
-    return p + n;
+    pgrt_out(to, &v, sizeof v);
 }
 
-static char *put_u64(char *p, u64 v)
+static void put_mib(struct pgrt_out *to, u64 version, struct pgrt_mib m,
+                    const struct pgrt_histogram *hist)
 {
-    return put(p, &v, sizeof v);
-}
-
-static char *put_mib(char *p, u64 version, struct pgrt_mib *m, const struct pgrt_histogram *hist)
-{
-    m->AccessHistogramSize = hist ? (u32)hist->n : 0;
-    p = put_u64(p, m->stack_id);
+    char bytes[sizeof m], *p = bytes;
+    m.AccessHistogramSize = hist ? (u32)hist->n : 0;
+    pgg_copy_fast(p, &m.stack_id, sizeof m.stack_id);
+    p += sizeof m.stack_id;
 #define PGK_MIB(name, type, first, sound, tag, step, across, unit, meaning) \
-    if (version >= (first))                          \
-        p = put(p, (const char *)m + offsetof(struct pgrt_mib, name), sizeof(type));
+    if (version >= (first))                                                 \
+        p = (char *)pgg_copy_fast(p, &m.name, sizeof(type)) + sizeof(type);
 #include "heap_mib.def"
 #undef PGK_MIB
+    pgrt_out(to, bytes, (size_t)(p - bytes));
     for (u64 i = 0; hist && i < hist->n; i++) {
         u64 v = element_of(version) == ELEMENT_FLOAT16 ? short_float(hist->v[i]) : hist->v[i];
-        p = put(p, &v, element_bytes(version));
+        pgrt_out(to, &v, element_bytes(version));
     }
-    return p;
 }
 
 static const struct pgrt_histogram *histogram(u64 version, u32 context)
@@ -218,103 +319,122 @@ static const struct pgrt_histogram *histogram(u64 version, u32 context)
 
 static size_t life_size(const struct merged *all)
 {
-    return all->looked ? sizeof *all->lives : offsetof(struct pgrt_life, lost);
+    return all->looked ? sizeof(struct pgrt_life) : offsetof(struct pgrt_life, lost);
 }
 
-/* Bytes of the series, of its breakdowns, of what is known of contexts over time, and of what says
- * where they are. */
-static size_t times_size(const struct merged *all, struct pgrt_times *times)
+/* Says where the series is, its breakdowns, and what is known of contexts over time, from `off` on;
+ * bytes of all, and of what says so. */
+static u64 plan_times(const struct merged *all, struct pgrt_times *times, u64 off)
 {
     const struct pgrt_times *now = pgrt_store_times();
     *times = now ? *now : (struct pgrt_times){0};
     times->epoch = times->lives = 0;
-    for (u32 id = 1; id < all->n; id++)
-        times->lives += has_life(all, id);
-    return times->points * sizeof(struct pgrt_point) +
-           times->breakdowns * sizeof(struct pgrt_breakdown) +
-           times->lives * life_size(all) + sizeof *times;
-}
-
-static char *put_times(char *p, const char *bytes, const struct merged *all,
-                       struct pgrt_times *times)
-{
-    const struct pgrt_times *now = pgrt_store_times();
-    times->series_off = times->points ? (u64)(p - bytes) : 0;
-    if (times->points)
-        p = put(p, pgrt_store_points(now), times->points * sizeof(struct pgrt_point));
-    times->breakdowns_off = times->breakdowns ? (u64)(p - bytes) : 0;
-    if (times->breakdowns)
-        p = put(p, pgrt_store_breakdowns(now), times->breakdowns * sizeof(struct pgrt_breakdown));
-    times->lives_off = times->lives ? (u64)(p - bytes) : 0;
-    for (u32 id = 1; id < all->n; id++)
-        if (has_life(all, id))
-            p = put(p, &all->lives[id], life_size(all));
-    return put(p, times, sizeof *times);
-}
-
-/* The dump as bytes, or NULL; *room is the size of its mapping. */
-static char *encode(const struct merged *all, size_t *size, size_t *room, u64 *objects_in)
-{
-    const struct pgg_segment *segments;
-    const u64 version = pgrt_options.raw_version;
-    u64 n_segments = pgg_modules(&segments), n = 0, stack_bytes = 0, elements = 0, objects = 0;
     for (u32 id = 1; id < all->n; id++) {
-        const struct pgrt_histogram *hist = histogram(version, id);
-        if (!all->mibs[id].AllocCount)
-            continue;
-        n++;
-        objects += all->mibs[id].AllocCount;
-        stack_bytes += (2 + pgrt_context(id)->n) * sizeof(u64);
-        elements += hist ? hist->n : 0;
+        const struct pgrt_life l = life_of(all, id);
+        times->lives += has_life(&l);
     }
-    *objects_in = objects;
-    struct pgrt_times times;
-    struct pgrt_raw_header h = {.magic = PGRT_RAW_MAGIC, .version = version};
-    h.segment_off = sizeof h;
-    h.mib_off = h.segment_off + sizeof(u64) + n_segments * sizeof *segments +
-                times_size(all, &times) + sizeof(struct pgrt_notes);
-    h.stack_off = (h.mib_off + sizeof(u64) + n * mib_size(version) +
-                   elements * element_bytes(version) + 7) &
-                  ~UINT64_C(7);
-    h.total_size = h.stack_off + sizeof(u64) + stack_bytes;
-    *size = h.total_size;
-    *room = (h.total_size + PGG_PAGE - 1) & ~(size_t)(PGG_PAGE - 1);
-    char *bytes = pgg_map(*room), *p = bytes;
-    if (!bytes)
-        return NULL;
-    p = put(p, &h, sizeof h);
-    p = put_u64(p, n_segments);
-    p = put(p, segments, n_segments * sizeof *segments);
-    p = put_times(p, bytes, all, &times);
-    p = put(p,
-            &(struct pgrt_notes){.magic = PGK_NOTES_MAGIC, .flags = pgrt_notes_flags() |
-                                          (all->looked ? PGRT_NOTE_UNREACHABLE : 0),
-                                 .dropped = pgrt_dropped, .stack_bytes = stack_bytes,
-                                 .own_ns = pgrt_cost_ns(objects),
-                                 .own_bytes = pgrt_cost_bytes()},
-            sizeof(struct pgrt_notes));
-    p = put_u64(p, n);
-    for (u32 id = 1; id < all->n; id++)
-        if (all->mibs[id].AllocCount)
-            p = put_mib(p, version, &all->mibs[id], histogram(version, id));
-    p = put_u64(bytes + h.stack_off, n);
+    const u64 points = times->points * sizeof(struct pgrt_point),
+              breakdowns = times->breakdowns * sizeof(struct pgrt_breakdown),
+              lives = times->lives * life_size(all);
+    times->series_off = points ? off : 0;
+    times->breakdowns_off = breakdowns ? off + points : 0;
+    times->lives_off = lives ? off + points + breakdowns : 0;
+    return points + breakdowns + lives + sizeof *times;
+}
+
+static void put_times(struct pgrt_out *to, const struct merged *all)
+{
+    const struct pgrt_times *times = &all->plan.times, *now = pgrt_store_times();
+    if (times->points)
+        pgrt_out(to, pgrt_store_points(now), times->points * sizeof(struct pgrt_point));
+    if (times->breakdowns)
+        pgrt_out(to, pgrt_store_breakdowns(now),
+                 times->breakdowns * sizeof(struct pgrt_breakdown));
+    for (u32 id = 1; id < all->n; id++) {
+        const struct pgrt_life l = life_of(all, id);
+        if (has_life(&l))
+            pgrt_out(to, &l, life_size(all));
+    }
+    pgrt_out(to, times, sizeof *times);
+}
+
+static void put_mibs(struct pgrt_out *to, const struct merged *all)
+{
+    const u64 version = all->plan.h.version;
+    put_u64(to, all->plan.contexts);
+    for (u32 id = 1; id < all->n; id++) {
+        const struct pgrt_mib m = mib_of(all, id);
+        if (m.AllocCount)
+            put_mib(to, version, m, histogram(version, id));
+    }
+}
+
+static void put_stacks(struct pgrt_out *to, const struct merged *all)
+{
+    put_u64(to, all->plan.contexts);
     for (u32 id = 1; id < all->n; id++) {
         const struct pgrt_context *c = pgrt_context(id);
-        if (!all->mibs[id].AllocCount)
+        u64 stack[2 + PGRT_DEPTH_MAX] = {id, c->n};
+        if (!mib_of(all, id).AllocCount)
             continue;
-        p = put_u64(p, id);
-        p = put_u64(p, c->n);
-        pgrt_context_pcs(c, (u64 *)p, c->n);
-        p += c->n * sizeof(u64);
+        pgrt_context_pcs(c, stack + 2, c->n);
+        pgrt_out(to, stack, (2 + c->n) * sizeof *stack);
     }
-    return bytes;
+}
+
+static struct plan plan_dump(const struct merged *all)
+{
+    const u64 version = pgrt_options.raw_version;
+    struct plan p = {.h = {.magic = PGRT_RAW_MAGIC, .version = version}};
+    u64 elements = 0;
+    p.n_segments = pgg_modules(&p.segments);
+    for (u32 id = 1; id < all->n; id++) {
+        const u64 objects = mib_of(all, id).AllocCount;
+        const struct pgrt_histogram *hist = histogram(version, id);
+        if (!objects)
+            continue;
+        p.contexts++;
+        p.objects += objects;
+        p.stack_bytes += (2 + pgrt_context(id)->n) * sizeof(u64);
+        elements += hist ? hist->n : 0;
+    }
+    p.h.segment_off = sizeof p.h;
+    const u64 times_off = p.h.segment_off + sizeof(u64) + p.n_segments * sizeof *p.segments;
+    p.h.mib_off = times_off + plan_times(all, &p.times, times_off) + sizeof(struct pgrt_notes);
+    p.mibs_end = p.h.mib_off + sizeof(u64) + p.contexts * mib_size(version) +
+                 elements * element_bytes(version);
+    p.h.stack_off = (p.mibs_end + 7) & ~UINT64_C(7);
+    p.h.total_size = p.h.stack_off + sizeof(u64) + p.stack_bytes;
+    return p;
+}
+
+static void write_dump(const struct pgrt_dump *dump, u64 total_size, struct pgrt_out *to)
+{
+    const struct merged *all = (const struct merged *)dump;
+    const struct plan *p = &all->plan;
+    struct pgrt_raw_header h = p->h;
+    h.total_size = total_size;
+    pgrt_out(to, &h, sizeof h);
+    put_u64(to, p->n_segments);
+    pgrt_out(to, p->segments, p->n_segments * sizeof *p->segments);
+    put_times(to, all);
+    pgrt_out(to,
+             &(struct pgrt_notes){.magic = PGK_NOTES_MAGIC, .flags = pgrt_notes_flags() |
+                                           (all->looked ? PGRT_NOTE_UNREACHABLE : 0),
+                                  .dropped = pgrt_dropped, .stack_bytes = p->stack_bytes,
+                                  .own_ns = pgrt_cost_ns(p->objects),
+                                  .own_bytes = pgrt_cost_bytes()},
+             sizeof(struct pgrt_notes));
+    put_mibs(to, all);
+    pgrt_out(to, &(u64){0}, p->h.stack_off - p->mibs_end);
+    put_stacks(to, all);
 }
 
 /* A child that recorded nothing leaves no file. */
 static bool empty(const struct merged *all)
 {
     for (u32 id = 1; id < all->n; id++)
-        if (all->mibs[id].AllocCount)
+        if (mib_of(all, id).AllocCount)
             return false;
     return true;
 }
@@ -362,11 +482,19 @@ static int dump_confined(struct merged *all, bool last)
     return -EPERM;
 }
 
+/* What is alive is to be in the sheets that come after a dump, too. */
+static int finish(struct merged *all, bool last)
+{
+    if (all->failed || (!last && !keep_carried(all)))
+        return -ENOMEM;
+    all->plan = plan_dump(all);
+    all->dump = (struct pgrt_dump){all->plan.h.total_size, write_dump};
+    return pgrt_store_finish(&all->dump, last);
+}
+
 /* With the world stopped. */
 static int dump(struct merged *all, bool last)
 {
-    size_t size, room;
-    u64 objects;
     pgrt_series_close(pgrt_now_ms());
     pgrt_store_each(take, all);
     take_lives(all);
@@ -377,37 +505,39 @@ static int dump(struct merged *all, bool last)
         return 0;
     if (!pgrt_store_is_open() && !pgrt_store_open())
         return -ENOENT;
-    char *bytes = encode(all, &size, &room, &objects);
-    int err = bytes ? pgrt_store_finish(bytes, size, last) : -ENOMEM;
+    const int err = finish(all, last);
     if (!err) {
         pgrt_heap_each(mark_counted, all);
         if (!last) {
-            carry_lives(all);
+            carry(all);
             pgrt_series_open();
         }
         pgrt_histograms_clear();
-        pgrt_cost_dumped(objects);
+        pgrt_cost_dumped(all->plan.objects);
     } else if (last) {
         complete_in_place(all, err);
     } else {
         say_not_written(err);
     }
-    if (bytes)
-        pgg_unmap(bytes, room);
     return err;
 }
 
 static int dump_apart(struct merged *all, bool last)
 {
-    const size_t bytes = (size_t)(all->n + 1) * (sizeof *all->lives + sizeof *all->mibs);
-    all->lives = pgg_map(bytes);
-    if (!all->lives) {
+    const size_t bytes = (size_t)all->n * sizeof *all->of;
+    all->of = pgg_map(bytes);
+    if (!all->of) {
         pgrt_say("no dump", pgg_errno_name(-ENOMEM));
         return -ENOMEM;
     }
-    all->mibs = (struct pgrt_mib *)(all->lives + all->n + 1);
     const int err = dump(all, last);
-    pgg_unmap(all->lives, bytes);
+    pgg_unmap(all->of, bytes);
+    if (all->carried)
+        pgg_unmap(all->carried, all->carried_bytes);
+    for (struct sums *s = all->sums, *before; s; s = before) {
+        before = s->before;
+        pgg_unmap(s, SUMS_BYTES);
+    }
     return err;
 }
 

@@ -460,18 +460,68 @@ static int write_own(int fd)
     return 0;
 }
 
+/* Where a dump is written to. What has failed stays so. */
+struct pgrt_out {
+    int fd; /* below 0: the file of the store */
+    u64 at; /* in it */
+    int err;
+    u64 used, room;
+    char *buffer;
+};
+
+static void flush(struct pgrt_out *to)
+{
+    if (!to->err)
+        to->err = to->fd < 0 ? pgg_mapped_write(&store.mapped, to->at, to->buffer, to->used)
+                             : pgg_sys_write_all(to->fd, to->buffer, to->used);
+    to->at += to->used;
+    to->used = 0;
+}
+
+void pgrt_out(struct pgrt_out *to, const void *bytes, size_t n)
+{
+    for (const char *from = bytes; n;) {
+        const size_t room = to->room - to->used, part = n < room ? n : room;
+        pgg_copy(to->buffer + to->used, from, part);
+        to->used += part;
+        from += part;
+        n -= part;
+        if (to->used == to->room)
+            flush(to);
+    }
+}
+
+/* With the world stopped, so that there is one at a time. A stream, to which other processes may
+ * write, gets all at once. */
+static int write_dump(const struct pgrt_dump *dump, u64 total_size, int fd, u64 at)
+{
+    static char few[32 << 10];
+    const bool whole = fd >= 0 && fd == store.mapped.file.stream;
+    char *all = whole ? pgg_map(pgg_whole_pages(dump->size)) : NULL;
+    struct pgrt_out out = {.fd = fd, .at = at, .room = sizeof few, .buffer = few};
+    if (all) {
+        out.buffer = all;
+        out.room = dump->size;
+    }
+    dump->write(dump, total_size, &out);
+    flush(&out);
+    if (all)
+        pgg_unmap(all, pgg_whole_pages(dump->size));
+    return out.err;
+}
+
 /* The new file with finished dumps and this one; or -error. */
-static long write_finished(const void *dump, size_t size, u64 pad)
+static long write_finished(const struct pgrt_dump *dump, u64 pad)
 {
     static const char zeros[PGG_PAGE_MOST];
-    if (!pgg_file_within_limit(store.own + size + pad))
+    if (!pgg_file_within_limit(store.own + dump->size + pad))
         return -EFBIG;
     long fd = pgg_file_create(&store.mapped.file, false);
     if (fd < 0)
         return fd;
     int err = write_own((int)fd);
     if (!err)
-        err = pgg_sys_write_all((int)fd, dump, size);
+        err = write_dump(dump, dump->size + pad, (int)fd, 0);
     if (!err)
         err = pgg_sys_write_all((int)fd, zeros, pad);
     if (!err)
@@ -500,12 +550,12 @@ static int move_to(int fd, u64 finished)
 }
 
 /* In a new file, with the dumps before it. */
-static int finish_anew(struct pgrt_raw_header *dump, size_t size, bool last)
+static int finish_anew(const struct pgrt_dump *dump, bool last)
 {
     /* Sheets begin on a page; the dump's size takes the padding in. */
-    const u64 newest = store.own, pad = last ? 0 : -(newest + size) & (pgg_page() - 1);
-    dump->total_size = size + pad;
-    const long fd = write_finished(dump, size, pad);
+    const u64 newest = store.own, size = dump->size,
+              pad = last ? 0 : -(newest + size) & (pgg_page() - 1);
+    const long fd = write_finished(dump, pad);
     int err = fd < 0 ? (int)fd : 0;
     if (!err && !last) {
         err = move_to((int)fd, newest + size + pad);
@@ -530,7 +580,7 @@ static u64 whole_pages(u64 bytes)
  * is no more than what is, so that all that is written grows with the dumps and not with their
  * square. Where files may not be long there is a better use of their length. The program may have
  * given the file another name, or have removed it. */
-static bool fits_behind(size_t size, bool last)
+static bool fits_behind(u64 size, bool last)
 {
     const u64 spare = last ? 0 : SPARE_BYTES, end = store.used + size;
     const u64 whole = last && end < store.mapped.size ? store.mapped.size : end;
@@ -541,16 +591,15 @@ static bool fits_behind(size_t size, bool last)
 
 /* Until the dump before covers the sheets, the last of them covers all that is written here. That
  * is one store, so a kill leaves the sheets or the dump. */
-static int finish_behind(struct pgrt_raw_header *dump, size_t size, bool last)
+static int finish_behind(const struct pgrt_dump *dump, bool last)
 {
-    const u64 at = store.used, end = whole_pages(at + size);
+    const u64 at = store.used, end = whole_pages(at + dump->size);
     const struct sheet_plan plan = plan_sheet(true);
     struct pgrt_raw_header *before = (struct pgrt_raw_header *)(store.mapped.base + store.newest);
     struct pgrt_sheet *sheet = NULL;
     int err = grow_to(end + (last ? 0 : plan.bytes));
-    dump->total_size = (last ? store.mapped.size : end) - at;
     if (!err)
-        err = pgg_mapped_write(&store.mapped, at, dump, size);
+        err = write_dump(dump, (last ? store.mapped.size : end) - at, -1, at);
     if (err)
         return err;
     if (!last)
@@ -563,7 +612,7 @@ static int finish_behind(struct pgrt_raw_header *dump, size_t size, bool last)
     store.covered.to = at;
     pgg_sys_advise(store.mapped.base + store.finished, at - store.finished, MADV_DONTNEED);
     store.newest = at;
-    store.own += size;
+    store.own += dump->size;
     store.finished = store.used = end;
     store.last = store.unowned = sheet;
     if (!last) {
@@ -576,16 +625,16 @@ static int finish_behind(struct pgrt_raw_header *dump, size_t size, bool last)
     return 0;
 }
 
-int pgrt_store_finish(void *dump, size_t size, bool last)
+int pgrt_store_finish(const struct pgrt_dump *dump, bool last)
 {
     int err;
     if (store.mapped.file.stream >= 0) {
-        err = pgg_sys_write_all(store.mapped.file.stream, dump, size);
+        err = write_dump(dump, dump->size, store.mapped.file.stream, 0);
         return last || err ? err : move_to(-1, 0);
     }
-    if (fits_behind(size, last) && !finish_behind(dump, size, last))
+    if (fits_behind(dump->size, last) && !finish_behind(dump, last))
         return 0;
-    return finish_anew(dump, size, last);
+    return finish_anew(dump, last);
 }
 
 int pgrt_store_reset(void)

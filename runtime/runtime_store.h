@@ -14,6 +14,7 @@ enum {
 };
 struct pgrt_store {
     struct pgrt_sheet *sheet; /* takes the thread's new contexts */
+    u64 bytes;                /* of the sheet */
 };
 bool pgrt_store_open(void);   /* false: no profile can be kept; said why */
 void pgrt_store_forked(void); /* forget the parent's */
@@ -34,9 +35,16 @@ struct pgrt_breakdown *pgrt_store_breakdowns(const struct pgrt_times *times);
 /* Adds the bytes alive of each context below `n` by its number, while threads go on; how many
  * entries that took. */
 u64 pgrt_store_add_alive(u64 *bytes, u32 n);
-/* Puts a dump behind those that are finished and empties the sheets. `last` leaves none. Its header
- * says where it ends afterwards. */
-int pgrt_store_finish(void *dump, size_t size, bool last);
+/* A dump that is written in pieces, as all of its bytes would take as much memory as all tables. */
+struct pgrt_out;
+struct pgrt_dump {
+    u64 size; /* of its own bytes */
+    /* Puts them out, with what the header is to say of where the dump ends. May be called again. */
+    void (*write)(const struct pgrt_dump *d, u64 total_size, struct pgrt_out *to);
+};
+void pgrt_out(struct pgrt_out *to, const void *bytes, size_t n);
+/* Puts a dump behind those that are finished and empties the sheets. `last` leaves none. */
+int pgrt_store_finish(const struct pgrt_dump *dump, bool last);
 void pgrt_store_mark(bool complete); /* whether anything comes after what the sheets have */
 bool pgrt_store_is_file(void);
 u64 pgrt_store_bytes(void); /* mapped, without finished dumps */
