@@ -25,7 +25,8 @@ struct pgrt_sheet {
 };
 
 enum {
-    SHEET_BYTES = 64 << 10,
+    SHEET_BYTES = 64 << 10, /* of the first one of a thread; the next ones are larger */
+    SHEET_MOST = 512 << 10,
     SPARE_SEGMENTS = 8, /* room for libraries that come later */
     FIRST_BYTES = 64 << 10, /* growth of the file */
     GROW_BYTES = 1 << 20,
@@ -52,6 +53,7 @@ static struct {
     } covered;
     struct pgrt_sheet *last;
     struct pgrt_sheet *unowned; /* the first sheet, until a thread takes it */
+    u64 unowned_bytes;
     bool open;
     volatile u32 lock;
 } store = {.mapped.file = PGG_NO_FILE};
@@ -131,13 +133,7 @@ static int grow(u64 bytes)
     return err;
 }
 
-enum { ENTRY_BYTES = sizeof(struct pgrt_mib) + sizeof(struct pgrt_begun) };
-
-/* Of a sheet; the header of the last one says more. */
-static u64 sheet_bytes(u64 begun_off)
-{
-    return (begun_off + SHEET_BYTES) & ~(u64)(PGG_PAGE - 1);
-}
+enum { ENTRY_BYTES = sizeof(struct pgrt_mib) + sizeof(struct pgrt_begun) }; /* of a context */
 
 /* Where the parts of a new sheet are. The first one has the series. */
 struct sheet_plan {
@@ -145,7 +141,47 @@ struct sheet_plan {
     u64 series_off, breakdowns_off, begun_off, mib_off, stack_off, bytes;
 };
 
-static struct sheet_plan plan_sheet(bool first)
+/* Bytes of the parts of a sheet. */
+struct parts {
+    u64 begun, mibs, stacks;
+};
+
+static u64 sum_of_parts(struct parts p)
+{
+    return p.begun + p.mibs + p.stacks;
+}
+
+static u64 at_least(u64 bytes, u64 least)
+{
+    return bytes > least ? bytes : least;
+}
+
+/* Of the next sheet of a thread. One that has filled a sheet has many contexts and gets a larger
+ * one, with parts as they were used in the last: a program that in the end frees what it has made
+ * begins no contexts then. */
+static struct parts parts_after(const struct pgrt_store *own)
+{
+    struct pgrt_sheet *s = own->sheet;
+    struct parts p = {0};
+    if (s)
+        p = (struct parts){notes_of(s)->begun * sizeof(struct pgrt_begun),
+                           *count_at(s, s->h.mib_off) * sizeof(struct pgrt_mib),
+                           notes_of(s)->stack_bytes};
+    const u64 used = sum_of_parts(p);
+    if (!used || pgg_confined)
+        return (struct parts){SHEET_BYTES * 9 / 20 * sizeof(struct pgrt_begun) / ENTRY_BYTES,
+                              SHEET_BYTES * 9 / 20 * sizeof(struct pgrt_mib) / ENTRY_BYTES,
+                              SHEET_BYTES * 11 / 20};
+    const u64 bytes = used < own->bytes / 2 ? own->bytes
+                      : own->bytes < SHEET_MOST / 2 ? 2 * own->bytes
+                                                    : SHEET_MOST;
+    p = (struct parts){at_least(p.begun, used / 16), at_least(p.mibs, used / 16),
+                       at_least(p.stacks, used / 16)};
+    const u64 all = sum_of_parts(p);
+    return (struct parts){bytes * p.begun / all, bytes * p.mibs / all, bytes * p.stacks / all};
+}
+
+static struct sheet_plan plan_sheet(bool first, struct parts parts)
 {
     const struct pgg_segment *list;
     struct sheet_plan p = {.segments = pgg_modules(&list)};
@@ -158,11 +194,11 @@ static struct sheet_plan plan_sheet(bool first)
         p.breakdowns_off = p.series_off + PGRT_POINTS_MAX * sizeof(struct pgrt_point);
         p.begun_off = p.breakdowns_off + PGRT_BREAKDOWNS_MAX * sizeof(struct pgrt_breakdown);
     }
-    p.bytes = sheet_bytes(p.begun_off);
-    const u64 entries = (p.bytes - p.begun_off) * 9 / 20 / ENTRY_BYTES;
-    p.mib_off = p.begun_off + entries * sizeof(struct pgrt_begun) + sizeof(struct pgrt_times) +
-                sizeof(struct pgrt_notes);
-    p.stack_off = p.mib_off + sizeof(u64) + entries * sizeof(struct pgrt_mib);
+    p.bytes = (p.begun_off + sum_of_parts(parts)) & ~(u64)(PGG_PAGE - 1);
+    p.mib_off = p.begun_off + parts.begun / sizeof(struct pgrt_begun) * sizeof(struct pgrt_begun) +
+                sizeof(struct pgrt_times) + sizeof(struct pgrt_notes);
+    p.stack_off = p.mib_off + sizeof(u64) +
+                  parts.mibs / sizeof(struct pgrt_mib) * sizeof(struct pgrt_mib);
     return p;
 }
 
@@ -198,10 +234,10 @@ static int grow_to(u64 end)
     return end > store.mapped.size ? grow(end - store.mapped.size) : 0;
 }
 
-/* A new sheet behind the others, or NULL with *err. */
-static struct pgrt_sheet *new_sheet(int *err)
+/* A new sheet behind the others, with its size in *bytes, or NULL with *err. */
+static struct pgrt_sheet *new_sheet(const struct pgrt_store *own, u64 *bytes, int *err)
 {
-    const struct sheet_plan plan = plan_sheet(store.used == store.finished);
+    const struct sheet_plan plan = plan_sheet(store.used == store.finished, parts_after(own));
     if ((*err = grow_to(store.used + plan.bytes)))
         return NULL;
     struct pgrt_sheet *s = put_sheet(&plan, store.used);
@@ -210,6 +246,7 @@ static struct pgrt_sheet *new_sheet(int *err)
                          __ATOMIC_RELEASE);
     store.last = s;
     store.used += plan.bytes;
+    *bytes = plan.bytes;
     return s;
 }
 
@@ -246,13 +283,17 @@ void pgrt_store_grow_ahead(void)
 static bool turn_sheet(struct pgrt_thread *t)
 {
     int err = 0;
+    const struct pgrt_store own = t->store;
     pgg_lock(&store.lock);
     const bool begins = !store.open;
     if (begins && !pgrt_store_open()) {
         pgg_unlock(&store.lock);
         return false;
     }
-    t->store.sheet = store.unowned ? store.unowned : new_sheet(&err);
+    t->store.sheet = store.unowned;
+    t->store.bytes = store.unowned_bytes;
+    if (!store.unowned)
+        t->store.sheet = new_sheet(&own, &t->store.bytes, &err);
     store.unowned = NULL;
     pgg_unlock(&store.lock);
     if (begins)
@@ -263,15 +304,16 @@ static bool turn_sheet(struct pgrt_thread *t)
 }
 
 /* Begins a context in the sheet, with its stack; NULL if the sheet has no room for them. */
-static struct pgrt_begun *add_begun(struct pgrt_sheet *s, u32 context)
+static struct pgrt_begun *add_begun(const struct pgrt_store *own, u32 context)
 {
+    struct pgrt_sheet *s = own->sheet;
     const struct pgrt_context *c = pgrt_context(context);
     const u64 stack_bytes = (2 + c->n) * sizeof(u64);
     struct pgrt_notes *notes = notes_of(s);
     struct pgrt_begun *b = begun_of(s) + notes->begun;
     u64 *stacks = count_at(s, s->h.stack_off), *to = stacks + 1 + notes->stack_bytes / sizeof(u64);
     if ((char *)(b + 1) > (char *)times_of(s) ||
-        (char *)to + stack_bytes > (char *)s + sheet_bytes(notes->begun_off) || !learn_segments(s))
+        (char *)to + stack_bytes > (char *)s + own->bytes || !learn_segments(s))
         return NULL;
     to[0] = context;
     to[1] = c->n;
@@ -287,8 +329,8 @@ static struct pgrt_begun *add_begun(struct pgrt_sheet *s, u32 context)
 
 struct pgrt_begun *pgrt_store_begun(struct pgrt_thread *t, u32 context)
 {
-    struct pgrt_begun *b = t->store.sheet ? add_begun(t->store.sheet, context) : NULL;
-    return b || !turn_sheet(t) ? b : add_begun(t->store.sheet, context);
+    struct pgrt_begun *b = t->store.sheet ? add_begun(&t->store, context) : NULL;
+    return b || !turn_sheet(t) ? b : add_begun(&t->store, context);
 }
 
 static struct pgrt_mib *next_mib(struct pgrt_sheet *s)
@@ -417,7 +459,7 @@ bool pgrt_store_open(void)
     if (!store.mapped.base)
         err = pgg_mapped_reserve(&store.mapped, reserve_bytes());
     if (store.mapped.base)
-        store.unowned = new_sheet(&err);
+        store.unowned = new_sheet(&(struct pgrt_store){0}, &store.unowned_bytes, &err);
     if (store.unowned && store.mapped.file.stream < 0)
         err = pgg_file_publish(&store.mapped.file);
     if (err) {
@@ -545,7 +587,7 @@ static int move_to(int fd, u64 finished)
     store.last = NULL;
     clear_tables();
     if (!err)
-        store.unowned = new_sheet(&err);
+        store.unowned = new_sheet(&(struct pgrt_store){0}, &store.unowned_bytes, &err);
     return err;
 }
 
@@ -594,7 +636,7 @@ static bool fits_behind(u64 size, bool last)
 static int finish_behind(const struct pgrt_dump *dump, bool last)
 {
     const u64 at = store.used, end = whole_pages(at + dump->size);
-    const struct sheet_plan plan = plan_sheet(true);
+    const struct sheet_plan plan = plan_sheet(true, parts_after(&(struct pgrt_store){0}));
     struct pgrt_raw_header *before = (struct pgrt_raw_header *)(store.mapped.base + store.newest);
     struct pgrt_sheet *sheet = NULL;
     int err = grow_to(end + (last ? 0 : plan.bytes));
@@ -615,6 +657,7 @@ static int finish_behind(const struct pgrt_dump *dump, bool last)
     store.own += dump->size;
     store.finished = store.used = end;
     store.last = store.unowned = sheet;
+    store.unowned_bytes = plan.bytes;
     if (!last) {
         store.used += plan.bytes;
         return 0;
