@@ -306,6 +306,25 @@ uint64_t pgk_mib_unknown_sign(enum pgk_mib_id id, uint64_t known)
     return 0;
 }
 
+uint64_t pgk_mib_needed_signs(uint64_t any, uint64_t all)
+{
+    uint64_t needed = 0;
+    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
+        if (!(all >> signs[i].total & 1) &&
+            (any >> signs[i].total & 1 || pgk_mib_is_compilers(signs[i].total)))
+            needed |= BIT(signs[i].sign);
+    return needed;
+}
+
+uint64_t pgk_mib_unknown_by_signs(uint64_t known, uint64_t schema)
+{
+    uint64_t unknown = 0;
+    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
+        if (schema >> signs[i].sign & 1 && !(known >> signs[i].total & 1))
+            unknown |= signs[i].group;
+    return unknown & ~known;
+}
+
 uint64_t pgk_mib_known_by_signs(uint64_t known)
 {
     for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)

@@ -84,6 +84,11 @@ bool pgk_mib_is_compilers(enum pgk_mib_id id);
  * there: the smallest of them is all ones. 0 if the field is no such sign, or what it stands for is
  * known. */
 uint64_t pgk_mib_unknown_sign(enum pgk_mib_id id, uint64_t known);
+/* The fields that are signs of something that not all contexts know, where any of them knows what
+ * is in `any`, and all of them know what is in `all`. */
+uint64_t pgk_mib_needed_signs(uint64_t any, uint64_t all);
+/* Of the fields that are not known, those that are read back as such, by a sign in `schema`. */
+uint64_t pgk_mib_unknown_by_signs(uint64_t known, uint64_t schema);
 /* Of the known fields, those that are read back as known: not what a sign is written for. */
 uint64_t pgk_mib_known_by_signs(uint64_t known);
 /* Makes unknown what has the sign in a block that was read. */

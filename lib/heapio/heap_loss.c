@@ -30,10 +30,9 @@ static uint64_t target_fields(const struct losses *l)
     if (l->raw)
         return pgk_raw_mib(l->raw).known;
     for (enum pgk_mib_id id = 0; id < PGK_MIB_FIELDS; id++)
-        if (pgk_mib_is_carried(id) && (l->form != PGK_HEAP_YAML || !pgk_mib_is_own(id)) &&
-            (!l->memprof || pgk_memprof_holds(l->memprof, id, l->full_schema)))
+        if (pgk_mib_is_carried(id) && (l->form != PGK_HEAP_YAML || !pgk_mib_is_own(id)))
             fields |= UINT64_C(1) << id;
-    return fields;
+    return l->memprof ? fields & pgk_memprof_schema(l->memprof, l->h, l->full_schema) : fields;
 }
 
 static void name_fields(char *buf, size_t size, uint64_t fields)
@@ -46,37 +45,47 @@ static void name_fields(char *buf, size_t size, uint64_t fields)
                                   pgk_mib_fields[id].name);
 }
 
+/* Fields that the block does not know, and that readers of the target do not take for 0. */
+static uint64_t unknown_as_such(const struct losses *l, const struct pgk_mib *m, uint64_t room)
+{
+    uint64_t fields = l->memprof ? pgk_mib_unknown_by_signs(m->known, room) : 0;
+    /* Nobody counted the objects of bytes that have none. */
+    if (l->memprof && m->v[PGK_MIB_TotalSize])
+        fields |= UINT64_C(1) << PGK_MIB_AllocCount;
+    return l->raw || l->memprof ? fields : UINT64_MAX;
+}
+
 static void lose_fields(struct losses *l)
 {
-    uint64_t known = 0, all = UINT64_MAX, room = target_fields(l);
-    uint64_t cut = 0;
+    const uint64_t density = UINT64_C(1) << PGK_MIB_TotalLifetimeAccessDensity;
+    uint64_t all = UINT64_MAX, room = target_fields(l);
+    uint64_t cut = 0, zeroed = 0, lost = 0;
     char names[640], text[800];
     for (size_t i = 0; i < l->h->contexts.n; i++) {
         const struct pgk_mib *m = pgk_heap_mib(l->h, i, PGK_MIB_ROOM);
-        known |= m->known;
         all &= m->known;
+        lost |= m->known & ~(l->memprof ? room & pgk_mib_known_by_signs(m->known) : room);
+        zeroed |= room & ~m->known & ~unknown_as_such(l, m, room);
         for (enum pgk_mib_id id = 0; id < PGK_MIB_FIELDS; id++)
             cut += (m->known & room) >> id & 1 && m->v[id] != pgk_mib_file_value(m, id);
     }
     /* Without histograms their size is no loss of its own. */
-    known &= ~(UINT64_C(1) << PGK_MIB_AccessHistogramSize);
-    if (known & ~room) {
-        name_fields(names, sizeof names, known & ~room);
+    lost &= ~(UINT64_C(1) << PGK_MIB_AccessHistogramSize);
+    if (lost) {
+        name_fields(names, sizeof names, lost);
         snprintf(text, sizeof text, "the fields %s", names);
         say(l, text);
     }
-    uint64_t zeroed = room & ~all & ~(UINT64_C(1) << PGK_MIB_AccessHistogramSize);
-    if (l->h->contexts.n && zeroed && l->form == PGK_HEAP_RAW) {
+    zeroed &= ~(UINT64_C(1) << PGK_MIB_AccessHistogramSize);
+    if (zeroed) {
         name_fields(names, sizeof names, zeroed);
         snprintf(text, sizeof text,
                  "the mark that these fields are not known, which now read as 0: %s", names);
         say(l, text);
     }
-    const uint64_t density = UINT64_C(1) << PGK_MIB_TotalLifetimeAccessDensity;
-    if (zeroed & density && l->form == PGK_HEAP_INDEXED && l->h->contexts.n)
+    if (room & ~all & density && l->form == PGK_HEAP_INDEXED && l->h->contexts.n)
         say(l, "the mark that the density of accesses is not known: compilers see 0, and take what "
-               "lives "
-               "long for cold");
+               "lives long for cold");
     if (cut) {
         snprintf(text, sizeof text, "%" PRIu64 " value%s too large for %s, written as 4294967295",
                  cut, pgk_plural(cut), cut == 1 ? "its field" : "their fields");

@@ -29,10 +29,37 @@ uint32_t pgk_memprof_frame_ids(uint32_t release)
     return newest;
 }
 
-bool pgk_memprof_holds(const struct pgk_memprof_version *v, enum pgk_mib_id id, bool full_schema)
+#define BIT(id) (UINT64_C(1) << (id))
+
+/* What the contexts of a chosen schema need, beside the compiler's fields. */
+static uint64_t chosen_fields(const struct pgk_heap *h, bool full_schema)
 {
-    return pgk_mib_fields[id].tag <= v->last_tag &&
-           (full_schema || v->schema == PGK_MEMPROF_SCHEMA_ALL || pgk_mib_is_compilers(id));
+    uint64_t any = 0, all = UINT64_MAX;
+    for (size_t i = 0; i < h->contexts.n; i++) {
+        const uint64_t known = pgk_mib_known_by_signs(h->contexts.v[i].known);
+        any |= known;
+        all &= known;
+    }
+    /* Lifetimes are what compilers ask for. */
+    uint64_t signs = pgk_mib_needed_signs(any, all);
+    if (!full_schema)
+        return signs & BIT(PGK_MIB_MinLifetime);
+    /* Where histograms are goes with their size. */
+    if (any & BIT(PGK_MIB_AccessHistogramSize))
+        any |= BIT(PGK_MIB_AccessHistogram);
+    return any | signs;
+}
+
+uint64_t pgk_memprof_schema(const struct pgk_memprof_version *v, const struct pgk_heap *heap,
+                            bool full_schema)
+{
+    const bool has_all = v->schema == PGK_MEMPROF_SCHEMA_ALL;
+    const uint64_t chosen = has_all ? UINT64_MAX : chosen_fields(heap, full_schema);
+    uint64_t fields = 0;
+    for (enum pgk_mib_id id = 0; id < PGK_MIB_FIELDS; id++)
+        if (pgk_mib_fields[id].tag <= v->last_tag && (chosen & BIT(id) || pgk_mib_is_compilers(id)))
+            fields |= BIT(id);
+    return fields;
 }
 
 bool pgk_memprof_holds_callees(uint32_t memprof_version)

@@ -3,7 +3,7 @@
 #ifndef PGK_MEMPROF_VERSION_H
 #define PGK_MEMPROF_VERSION_H
 
-#include "mib.h"
+#include "heap_model.h"
 
 #include "memprof_versions.def"
 
@@ -25,7 +25,10 @@ const struct pgk_memprof_version *pgk_memprof_version(uint64_t version);
 /* The newest generation of frame ids that a release of LLVM knows. */
 uint32_t pgk_memprof_frame_ids(uint32_t release);
 
-/* Can the version hold the field; in a full schema, or in one of the compiler's fields? */
-bool pgk_memprof_holds(const struct pgk_memprof_version *v, enum pgk_mib_id id, bool full_schema);
+/* The fields that a profile is written with, as bits. V0 and V1 always have all that LLVM 16 knows,
+ * as it refuses a file with others. Later ones have the compiler's fields and signs of what is not
+ * known; in a full schema also what any context knows: the rest is better not there than 0. */
+uint64_t pgk_memprof_schema(const struct pgk_memprof_version *v, const struct pgk_heap *heap,
+                            bool full_schema);
 
 #endif

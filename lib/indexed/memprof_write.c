@@ -87,10 +87,11 @@ static void look_ahead(const struct writer *w, size_t context)
 static uint64_t file_value(const struct writer *w, const struct pgk_heap_context *c,
                            enum pgk_mib_id id)
 {
-    const uint64_t sign = pgk_mib_unknown_sign(id, c->known);
+    const uint64_t known = pgk_mib_known_by_signs(c->known);
+    const uint64_t sign = pgk_mib_unknown_sign(id, known);
     if (sign)
         return sign;
-    return pgk_mib_known_by_signs(c->known) >> id & 1 ? pgk_context_file_value(w->h, c, id) : 0;
+    return known >> id & 1 ? pgk_context_file_value(w->h, c, id) : 0;
 }
 
 /* A context is written once for each function of its inline chain, so it is packed once. */
@@ -391,25 +392,11 @@ static int write_v3_rest(struct writer *w, struct pgk_err *err)
     return pgk_data_access_write(w->h, w->out, err);
 }
 
-static uint64_t known_by_all(const struct pgk_heap *h)
-{
-    uint64_t known = UINT64_MAX;
-    for (size_t i = 0; i < h->contexts.n; i++)
-        known &= h->contexts.v[i].known;
-    return known;
-}
-
-/* V0 and V1 are always written with all fields that LLVM 16 knows, as it refuses a file with
- * others. Of later ones, what nobody knows of any context is better not there than 0. */
 static void choose_schema(struct writer *w, bool full)
 {
-    const uint64_t known = known_by_all(w->h);
-    bool no_accesses = pgk_heap_lacks_accesses(w->h);
+    const uint64_t fields = pgk_memprof_schema(&w->v, w->h, full);
     for (uint8_t id = 0; id < PGK_MIB_FIELDS; id++) {
-        bool wanted = full && !(no_accesses && pgk_mib_is_of_accesses(id));
-        /* Without lifetimes, which compilers ask for, their sign. */
-        wanted |= id == PGK_MIB_MinLifetime && pgk_mib_unknown_sign(id, known);
-        if (!pgk_memprof_holds(&w->v, id, wanted))
+        if (!(fields >> id & 1))
             continue;
         w->schema[w->n_fields++] = id;
         w->mib_size += pgk_mib_fields[id].bytes;
