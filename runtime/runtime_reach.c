@@ -1,6 +1,6 @@
 /* Which objects no pointer leads to. Roots are the variables of all modules and threads, stacks and
- * registers; from there over all objects that a word points into. Memory that the program maps
- * itself is no root. */
+ * registers, and memory that the program maps itself; from there over all objects that a word
+ * points into. */
 #include "runtime_reach.h"
 
 #include "guest_bytes.h"
@@ -9,6 +9,7 @@
 #include "guest_sys.h"
 #include "guest_text.h"
 #include "runtime_heap.h"
+#include "runtime_reach_maps.h"
 #include "runtime_thread.h"
 
 #include <errno.h>
@@ -18,6 +19,7 @@
 
 enum {
     RANGES_MAX = 16384,
+    MAPS_MAX = 65536, /* mappings: as many as the system lets a process have by default */
     CHUNK = 64 << 10, /* bytes that are copied at once */
     WORD = sizeof(uintptr_t),
     /* What the C library keeps of a thread, on the other side of its thread pointer than variables
@@ -46,14 +48,11 @@ enum {
     NODE = 1 << 30,
 };
 
-struct range {
-    uintptr_t from, to;
-};
-static struct range *ranges; /* of modules, and their variables of the calling thread */
+static struct pgrt_range *ranges; /* of modules, and their variables of the calling thread */
 static u32 n_ranges;
 static bool all_ranges;
 static uintptr_t stack; /* of the thread that ends the program, where it came to the runtime */
-static struct range linker; /* all of the dynamic linker */
+static struct pgrt_range linker; /* all of the dynamic linker */
 static ptrdiff_t tls_from, tls_to; /* of static variables, from the thread pointer on */
 
 struct found {
@@ -67,6 +66,7 @@ struct reach {
     u32 n, n_todo, room;
     u32 *todo; /* reached, and not looked through */
     char *chunk;
+    struct pgrt_range *maps;
     int memory; /* of the process, as a file; or -1: the system copies it */
 };
 
@@ -75,7 +75,7 @@ struct reach {
 static void add_range(uintptr_t from, uintptr_t to)
 {
     if (n_ranges < RANGES_MAX)
-        ranges[n_ranges++] = (struct range){from, to};
+        ranges[n_ranges++] = (struct pgrt_range){from, to};
     else
         all_ranges = false;
 }
@@ -411,6 +411,73 @@ static void look_at_roots(struct reach *r)
     look_at_objects(r);
 }
 
+/* ---- memory that the program maps ---- */
+
+/* The first part of a range that is of no thread's stack, which is looked at as such, or was one;
+ * the range becomes the rest. */
+static struct pgrt_range without_stacks(struct pgrt_range *range)
+{
+    struct pgrt_range part = *range;
+    uintptr_t next = range->to;
+    for (struct pgrt_thread *t = pgrt_threads_first(); t; t = pgrt_threads_next(t)) {
+        const uintptr_t lo = t->walker.stack_lo, hi = t->walker.stack_hi;
+        if (lo >= part.to || hi <= part.from)
+            continue;
+        part.to = lo > part.from ? lo : part.from;
+        next = hi;
+    }
+    range->from = next < range->to ? next : range->to;
+    return part;
+}
+
+/* Of an allocator, whose tables lead to all objects; ours, or the runtime's own memory. */
+static bool has_objects(const struct reach *r, const struct pgrt_range *range)
+{
+    const uintptr_t own = (uintptr_t)r->found;
+    u32 low = 0, high = r->n; /* the first one that begins there or after */
+    while (low < high) {
+        const u32 mid = low + (high - low) / 2;
+        if (address_of(&r->found[mid]) < range->from)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return (low < r->n && address_of(&r->found[low]) < range->to) ||
+           own - range->from < range->to - range->from;
+}
+
+static bool is_of_module(const struct pgrt_range *range)
+{
+    for (u32 i = 0; i < n_ranges; i++)
+        if (range->from - ranges[i].from < ranges[i].to - ranges[i].from)
+            return true;
+    return false;
+}
+
+static void look_at_part(void *arg, uintptr_t from, uintptr_t to)
+{
+    look_through(arg, from, to);
+}
+
+/* Pages that were never touched hold no pointer. Where our own memory is among that of the program,
+ * nobody can tell whose a mapping is, so none is looked at. */
+static void look_at_maps(struct reach *r)
+{
+    const u32 n = pgrt_maps_of_program(r->maps, MAPS_MAX, r->chunk, CHUNK);
+    for (u32 i = 0; i < n; i++)
+        if (has_objects(r, &r->maps[i]))
+            return;
+    for (u32 i = 0; i < n; i++) {
+        struct pgrt_range rest = r->maps[i];
+        while (rest.from < rest.to && !is_of_module(&r->maps[i])) {
+            const struct pgrt_range part = without_stacks(&rest);
+            if (!pgrt_maps_each_touched(&part, r->found, look_at_part, r))
+                return;
+            look_at_objects(r);
+        }
+    }
+}
+
 /* ---- all of it ---- */
 
 static void say_lost(const struct reach *r, void (*f)(void *arg, const struct pgrt_header *h),
@@ -430,12 +497,14 @@ static void look(struct reach *r, char *memory, size_t found_bytes,
 {
     r->found = (struct found *)(void *)memory;
     r->chunk = memory + found_bytes;
-    r->todo = (u32 *)(void *)(r->chunk + CHUNK);
+    r->maps = (struct pgrt_range *)(void *)(r->chunk + CHUNK);
+    r->todo = (u32 *)(void *)(r->maps + MAPS_MAX);
     pgrt_heap_each(collect, r);
     sort(r->found, r->n);
     r->lowest = address_of(&r->found[0]);
     r->end = address_of(&r->found[r->n - 1]) + r->found[r->n - 1].size + 1;
     look_at_roots(r);
+    look_at_maps(r);
     say_lost(r, f, arg);
 }
 
@@ -451,7 +520,8 @@ int pgrt_reach_each_lost(void (*f)(void *arg, const struct pgrt_header *h), void
     if (err)
         return err;
     const size_t found_bytes = (size_t)r.room * sizeof *r.found,
-                 bytes = found_bytes + CHUNK + (size_t)r.room * sizeof *r.todo;
+                 bytes = found_bytes + CHUNK + MAPS_MAX * sizeof *r.maps +
+                         (size_t)r.room * sizeof *r.todo;
     char *memory = pgg_map(bytes);
     if (memory)
         look(&r, memory, found_bytes, f, arg);

@@ -17,7 +17,7 @@ LOST = {"lost_alone": [100], "lost_ring": [48, 48], "lost_chain": [48, 144],
         "lost_large": [8 << 20], "lost_hidden": [60]}
 KEPT = {"kept_list", "kept_inside", "kept_of_none", "kept_aligned", "kept_by_huge", "kept_grown",
         "kept_locked", "kept_of_thread", "kept_of_library", "kept_waiting", "kept_argument",
-        "kept_by_caller"}
+        "kept_by_caller", "kept_mapped"}
 SIZE, COUNT = FIELDS = ("UnreachableSize", "UnreachableCount")
 CHECK = {"PGOKIT_HEAP_OPTIONS": "leak_check=1"}
 

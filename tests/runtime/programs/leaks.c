@@ -90,6 +90,16 @@ FUNCTION static void kept_of_library(void)
         *variable() = memset(malloc(71), 1, 71);
 }
 
+/* The only pointer is in a page of a large mapping that the program has made, as by an arena. */
+FUNCTION static void kept_mapped(void)
+{
+    const size_t bytes = (size_t)1 << 30;
+    char *arena = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (arena == MAP_FAILED)
+        abort();
+    *(void **)(void *)(arena + bytes / 2 + 40) = memset(malloc(88), 1, 88);
+}
+
 /* What the allocator has left on the stack of a thread that goes on would be taken for pointers. */
 FUNCTION static void wipe(void)
 {
@@ -245,6 +255,7 @@ static void keep(void)
     kept_locked();
     kept_of_thread();
     kept_of_library();
+    kept_mapped();
     wipe();
 }
 
