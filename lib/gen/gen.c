@@ -132,6 +132,7 @@ static void take_info(struct pgk_gen *g)
     struct pgk_gen_stats *s = &g->stats;
     s->lost += info->lost_samples;
     s->lines += info->lines;
+    g->has_mappings |= info->mappings > 0;
     if (info->unreadable.n && !s->unreadable) {
         s->unreadable_line = info->unreadable.first;
         memcpy(s->unreadable_example, info->unreadable.example, sizeof s->unreadable_example);

@@ -33,6 +33,9 @@ int pgk_gen_no_samples(const struct pgk_gen *g, struct pgk_err *err)
                     .hint = s->other_event ? "name an event of the recording with --perf-event"
                             : g->contexts && g->hits
                                 ? "calling contexts need branch stacks: choose another --mode"
+                            : !g->has_mappings && s->lines && s->outside
+                                ? "the text does not say where programs were mapped: print it "
+                                  "again and add --show-mmap-events to perf script"
                             : *g->elsewhere ? "give the files that were recorded with -b, or as "
                                               "--map RECORDED=FILE where they have another name now"
                                             : "pgokit perf-check shows what can be recorded here");

@@ -171,11 +171,13 @@ static uint32_t take_most(uint64_t *counts, size_t n, uint64_t *count)
 #define PLACES_HINT                                                                           \
     "give the file that was recorded with -b, or name a server that has it in DEBUGINFOD_URLS"
 
-static int fail_no_program(struct pgk_err *err, const char *recording)
+#define NAMES_NONE "this file does not name one: give it with -b"
+
+static int fail_no_program(struct pgk_err *err, const char *recording, const char *hint)
 {
     return pgk_fail(err, PGK_E_MISMATCH, .file = recording, .field = "program", .found = "none",
                     .expected = "the path of the program that was recorded",
-                    .hint = "this file does not name one: give it with -b");
+                    .hint = hint);
 }
 
 /* Adds "NAME (12.3 %)". */
@@ -260,7 +262,9 @@ static int find_in_perf(struct finder *f, const char *recording, struct pgk_bina
     PGK_TRY(count_samples(f, recording));
     const uint32_t file = take_most(f->of_program.v, f->of_program.n, &count);
     if (file == NO_FILE)
-        return fail_no_program(f->err, recording);
+        return fail_no_program(f->err, recording,
+                               NAMES_NONE ", or print text again and add --show-mmap-events "
+                                          "to perf script");
     if (count / TENTHS < f->samples / 10)
         return fail_several(f, recording, file, count);
     const struct pgk_process_file *p = &pgk_process_map_files(f->map, &n)[file];
@@ -304,7 +308,7 @@ int pgk_gen_find_program(const char *recording, struct pgk_binaries *binaries,
     int status = branches ? find_in_branches(&map, recording, binaries, &own, err)
                  : pgk_perf_sniff(map.bytes, map.size)
                      ? 0
-                     : fail_no_program(err, recording);
+                     : fail_no_program(err, recording, NAMES_NONE);
     pgk_filemap_close(&map);
     if (!status && !branches)
         status = find_in_perf(&f, recording, binaries, &own);

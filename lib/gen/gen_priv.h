@@ -42,6 +42,7 @@ struct pgk_gen {
     struct pgk_sample *profile;       /* names of vtables go there as they are met */
     PGK_VEC(struct pgk_gen_binary) v; /* parallel to the set of binaries */
     pgk_known_vec known;
+    bool has_mappings; /* some recording says which files were where */
     char elsewhere[200]; /* files of the recording that most samples of no use were in */
 
     struct pgk_intern hit_events; /* names of the events of `hits` of binaries, for llvm-bolt */

@@ -195,6 +195,19 @@ def events_can_be_chosen(work):
     require(refused_mode.code == 2 and "--mode" in refused_mode.errors, str(refused_mode))
 
 
+def text_without_mappings_asks_for_them(work):
+    """Programs lie anywhere, so that no address is one of theirs."""
+    exe, data, _ = recorded(work)
+    for fields in ("ip,brstack", "ip"):
+        result = run(tool("perf"), "script", "-i", data, "-F", fields)
+        require(result.code == 0 and result.out, str(result))
+        bare = write(exe + ".bare", result.out)
+        refused(work, bare, exe, "add --show-mmap-events to perf script")
+        found = run(work.pgokit, "gen", bare, "-o", exe + ".none")
+        require(found.code == 2 and "add --show-mmap-events to perf script" in found.errors,
+                str(found))
+
+
 def types_from_a_dump_of_spe(work):
     """`perf report -D` prints the bytes of ARM's traces, and a line for each packet."""
     exe, trace = build_types(work, LINES)
@@ -212,7 +225,8 @@ def add_cases(work, tap):
     for fn in (branches_in_any_form, addresses_in_any_form, names_that_look_like_addresses,
                names_and_processes_are_known, other_forms_are_refused, plain_script_of_a_recording,
                offsets_in_call_chains_are_refused, blanks_instead_of_tabs,
-               unreadable_lines_are_said, events_can_be_chosen, types_from_a_dump_of_spe):
+               unreadable_lines_are_said, events_can_be_chosen,
+               text_without_mappings_asks_for_them, types_from_a_dump_of_spe):
         tap.add(fn.__name__.replace("_", " "), fn, work)
 
 
