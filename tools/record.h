@@ -34,7 +34,7 @@ void record_inspect(struct record_program *p); /* fills in what stands behind `p
 /* What to do with a program into which nothing can be preloaded, because it is static, or has more
  * rights than its user; NULL: nothing. */
 void record_check_can_preload(const struct record_program *p, const char *if_static,
-                              const char *if_more_rights);
+                              const char *if_go, const char *if_more_rights);
 void record_find_runtime(const char *program, char path[PATH_MAX], const char *file);
 /* The absolute name, because a program may change its folder before it starts another; its length,
  * which may be more than there is room for. */

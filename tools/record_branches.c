@@ -199,7 +199,9 @@ static int run(int argc, char **argv)
     check_processor(r.p.program);
     record_inspect(&r.p);
     record_check_can_preload(
-        &r.p, "link it with libpgokit_branches_static.a, and run it without pgokit record", NULL);
+        &r.p, "link it with libpgokit_branches_static.a, and run it without pgokit record",
+        "write a CPU profile with runtime/pprof or net/http/pprof, which go build -pgo=FILE takes, "
+        "or record it with perf", NULL);
     choose_names(&r);
     record_note_inputs(&r.p, r.argv);
     cli_writes(r.counts);

@@ -16,6 +16,9 @@
 #endif
 #define DEFAULT_NAME     "memprof.profraw.%p"
 #define LINK_HINT        "link it with the runtime: pgokit config --libs heap"
+#define GO_HINT                                                                                   \
+    "write a heap profile with runtime/pprof or net/http/pprof, which pgokit show, report and "   \
+    "diff read"
 
 static const char help[] =
     "usage: pgokit record heap [OPTION]... -- PROGRAM [ARGUMENT]...\n\n"
@@ -216,13 +219,13 @@ static void set_environment(const struct record *r)
                   stderr);
         break;
     case PGK_HEAP_RUNTIME_LLVM_SHARED:
-        record_check_can_preload(&r->p, LINK_HINT, LINK_HINT);
+        record_check_can_preload(&r->p, LINK_HINT, GO_HINT, LINK_HINT);
         record_find_runtime(r->p.program, path, TAKEOVER_RUNTIME);
         *strrchr(path, '/') = 0;
         record_join("LD_LIBRARY_PATH", path, record_environment("LD_LIBRARY_PATH"));
         break;
     case PGK_HEAP_RUNTIME_NONE:
-        record_check_can_preload(&r->p, LINK_HINT, LINK_HINT);
+        record_check_can_preload(&r->p, LINK_HINT, GO_HINT, LINK_HINT);
         record_find_runtime(r->p.program, path, SHARED_RUNTIME);
         record_join("LD_PRELOAD", path, record_environment("LD_PRELOAD"));
         break;

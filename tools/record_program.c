@@ -199,13 +199,13 @@ char record_quote(const char *text)
 }
 
 void record_check_can_preload(const struct record_program *p, const char *if_static,
-                              const char *if_more_rights)
+                              const char *if_go, const char *if_more_rights)
 {
     const char *rights = extra_rights(p->profiled);
     if (p->found.kind == PGK_PROGRAM_STATIC)
         record_refuse(EXIT_NOT_EXECUTABLE, p->profiled,
-                      "it is statically linked, so nothing can be preloaded. Instead, %s",
-                      if_static);
+                      "it is statically linked%s, so nothing can be preloaded. Instead, %s",
+                      p->found.go ? " and built by Go" : "", p->found.go ? if_go : if_static);
     if (*p->found.other_linker)
         record_refuse(EXIT_NOT_EXECUTABLE, p->profiled,
                       "its C library is not glibc, as its dynamic linker is %s, so nothing can be "

@@ -38,6 +38,7 @@ struct pgk_program {
     /* The dynamic linker that starts it, if it is not glibc's, for whose programs the libraries are
      * that are preloaded; else "". */
     char other_linker[256];
+    bool go; /* built by Go, whose programs have a memory and profiles of their own */
 };
 
 /* Looks into the program at `path`: an x86-64 executable or a script. `program` is untouched on

@@ -138,6 +138,7 @@ static int inspect_elf(struct pgk_program *program, const char *path, struct pgk
     if (!status) {
         program->kind = has_section(elf, ".interp") ? PGK_PROGRAM_DYNAMIC : PGK_PROGRAM_STATIC;
         program->heap_runtime = runtime_of(elf);
+        program->go = has_section(elf, ".go.buildinfo") || has_section(elf, ".note.go.buildid");
         find_linker(program, elf);
         status = find_histogram(program, elf, err);
     }

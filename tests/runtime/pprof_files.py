@@ -128,6 +128,16 @@ def views(folder):
     require(twice == 2 * once, f"{once}, {twice}")
 
 
+def advice_of_go(folder):
+    """A program of Go cannot be linked with libraries of C, and has profiles of its own."""
+    go(folder, "build", "-o", "app", os.path.join(GOLDEN, "pprof_heap.go"))
+    for kind, words in (("heap", "heap profile with runtime/pprof"),
+                        ("branches", "go build -pgo=FILE")):
+        said = run([PGOKIT, "record", kind, "-o", "out", "--", "./app", "heap.pb.gz"], folder,
+                   status=126).stderr
+        require("built by Go" in said and words in said and "link it" not in said, said)
+
+
 def main():
     cases = Cases()
     cases.run("objects of Go are those of the program", counts_are_the_programs)
@@ -136,6 +146,7 @@ def main():
     cases.run("it is told that there are only samples", sampling_is_told)
     cases.run("addresses get the names that gperftools' own file gets", addresses)
     cases.run("what pgokit writes it reads again", round_trip)
+    cases.run("record says what to do with a program of Go", advice_of_go)
     cases.run("profiles are compared, shown and merged", views)
     cases.finish()
 

@@ -64,6 +64,14 @@ static void static_and_dynamic(void **state)
     assert_int_equal(inspect_sections(dynamic, 1).kind, PGK_PROGRAM_DYNAMIC);
 }
 
+static void built_by_go(void **state)
+{
+    (void)state;
+    const struct test_section go[] = {TEXT(".go.buildinfo", "x")};
+    assert_true(inspect_sections(go, 1).go);
+    assert_false(inspect_sections(NULL, 0).go);
+}
+
 static void runtime_linked_in(void **state)
 {
     (void)state;
@@ -160,6 +168,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(static_and_dynamic),
+        cmocka_unit_test(built_by_go),
         cmocka_unit_test(runtime_linked_in),
         cmocka_unit_test(runtime_as_library),
         cmocka_unit_test(scripts),
