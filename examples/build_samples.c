@@ -1,5 +1,5 @@
 /* Makes a sample profile from samples of one's own, for clang -fprofile-sample-use: a line of the
- * input is a function, lines behind its first line, and how often that place was sampled.
+ * input is a function, lines after its first line, and how often that place was sampled.
  *
  *     cc build_samples.c $(pkg-config --cflags --libs pgokit) -o build_samples
  *     printf 'main 4 120\nparse 1 80\nparse 2 15\n' | ./build_samples app.afdo */
