@@ -44,8 +44,8 @@ static struct pgk_arena_block *new_large_block(void)
     return b;
 }
 
-/* Memory for a request that does not fit into the newest block. A large request gets a
- * block of its own behind the newest one, whose free part stays in use. */
+/* Memory for a request that does not fit into the newest block. A large request gets a block of its
+ * own after the newest one, whose free part stays in use. */
 static char *take_slow(struct pgk_arena *a, size_t need)
 {
     size_t room;

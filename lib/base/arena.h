@@ -15,7 +15,7 @@ struct pgk_arena {
 void pgk_arena_free(struct pgk_arena *a);
 /* Uninitialised, aligned to 8 bytes; NULL when out of memory. */
 void *pgk_arena_alloc(struct pgk_arena *a, size_t count, size_t size);
-/* A copy of `len` bytes with a NUL behind them; aligned to 1. */
+/* A copy of `len` bytes, terminated by a NUL; aligned to 1. */
 char *pgk_arena_copy(struct pgk_arena *a, const char *bytes, size_t len);
 
 #endif

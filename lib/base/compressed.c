@@ -10,7 +10,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
-/* What may be large beside what it comes of. */
+/* Content of at most this size is no bomb, however small its compressed form. */
 #define FREE_BYTES ((size_t)64 << 20)
 
 bool pgk_is_bomb(uint64_t plain_bytes, uint64_t packed_bytes)
@@ -23,7 +23,7 @@ enum { PIECE_BYTES = 256 << 10, ZSTD_LEVEL = 3 };
 enum pgk_compression pgk_compression_of(const uint8_t *bytes, size_t size)
 {
     static const uint8_t zstd_magic[] = {0x28, 0xb5, 0x2f, 0xfd};
-    static const uint8_t skipped_magic[] = {0x2a, 0x4d, 0x18}; /* behind 0x50 to 0x5f */
+    static const uint8_t skipped_magic[] = {0x2a, 0x4d, 0x18}; /* after 0x50 to 0x5f */
     static const uint8_t gzip_magic[] = {0x1f, 0x8b, 0x08};
     if (size >= 4 && (!memcmp(bytes, zstd_magic, 4) ||
                       ((bytes[0] & 0xf0) == 0x50 && !memcmp(bytes + 1, skipped_magic, 3))))
@@ -60,7 +60,7 @@ static int fail_short(const struct job *j)
     return fail_at(j, PGK_E_TRUNCATED, "the end of the file", "the rest of the compressed data");
 }
 
-/* Room for the next piece of output. */
+/* Reserves space for the next piece of output. */
 static int make_room(struct job *j)
 {
     if (j->out.n > j->limit)

@@ -136,7 +136,7 @@ static void add_place(struct line *l, const struct pgk_err *err)
 static void add_fact(struct line *l, const struct pgk_err *err)
 {
     if (err->found[0]) {
-        /* What the system refused is a clause of its own: "cannot open". */
+        /* The refused action is a clause of its own: "cannot open". */
         if (err->status != PGK_E_IO)
             add(l, "found ");
         add(l, err->found);

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What a failing function knows; NULL texts stay empty. */
+/* The facts that a failing function knows; NULL texts stay empty. */
 struct pgk_err_info {
     int status;
     int sys_errno;
@@ -29,7 +29,7 @@ int pgk_err_fill(struct pgk_err *err, const struct pgk_err_info *info);
 #define PGK_F(...) pgk_format((char[200]){0}, 200, __VA_ARGS__)
 const char *pgk_format(char *buf, size_t size, const char *fmt, ...) PGK_PRINTF(3, 4);
 
-/* What follows a noun that n is written before: "1 byte", "2 bytes". */
+/* The ending of a noun after the number n: "1 byte", "2 bytes". */
 static inline const char *pgk_plural(uint64_t n)
 {
     return n == 1 ? "" : "s";

@@ -26,7 +26,7 @@ int pgk_filemap_open_damaged(struct pgk_filemap *m, const char *path, struct pgk
  * are there, or those before its damage; `cut` says so. */
 int pgk_filemap_open_head(struct pgk_filemap *m, const char *path, struct pgk_err *err);
 /* Tells the kernel that the bytes from `first` to before `end` will not be read again; a page that
- * is partly behind `end` is kept. */
+ * extends beyond `end` is kept. */
 void pgk_filemap_done(const struct pgk_filemap *m, size_t first, size_t end);
 /* Accepts a zeroed struct; zeroes it. */
 void pgk_filemap_close(struct pgk_filemap *m);

@@ -32,7 +32,7 @@ static bool grow(struct pgk_index *ix, uint64_t slots)
         return false;
 
     if (ix->slots) {
-        /* From behind an empty slot, so that a run that wraps around stays in order. */
+        /* Starts after an empty slot, so that a run that wraps around stays in order. */
         uint32_t gap = 0;
         while (ix->slots[gap].pos)
             gap++;

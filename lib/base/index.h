@@ -74,7 +74,7 @@ static inline void pgk_index_prefetch(const struct pgk_index *ix, uint64_t hash)
 /* Adds position `pos` under `hash` (no check for doubles); false when out of memory,
  * which leaves the index as it was. */
 bool pgk_index_add(struct pgk_index *ix, uint64_t hash, uint32_t pos);
-/* Makes room for `count` records in all; false when out of memory. */
+/* Reserves space for `count` records in all; false when out of memory. */
 bool pgk_index_reserve(struct pgk_index *ix, uint32_t count);
 void pgk_index_free(struct pgk_index *ix);
 

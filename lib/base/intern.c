@@ -22,7 +22,7 @@ uint32_t pgk_intern(struct pgk_intern *t, const char *s, size_t len)
         if (t->strs.v[id].len == len && memcmp(t->strs.v[id].s, s, len) == 0)
             return id;
 
-    /* Room is made first, so that a failure leaves the table as it was. */
+    /* Space is reserved first, so that a failure leaves the table as it was. */
     if (len > UINT32_MAX || t->strs.n >= PGK_INDEX_NONE || !pgk_vec_reserve(&t->strs, 2))
         return PGK_INDEX_NONE;
     if (t->strs.n == 0)

@@ -2,7 +2,7 @@
  *
  * A public struct that may get more fields begins with `size_t struct_size`, which the caller sets
  * to the sizeof of its own headers. Fields are only ever added at the end, zero means the default,
- * and a new field never lies in what was padding behind the last one: callers of before have
+ * and a new field never lies in the former padding after the last one, because older callers have
  * undefined bytes there. */
 #ifndef PGK_OPTS_H
 #define PGK_OPTS_H
@@ -19,8 +19,8 @@ PGK_MUST_USE int pgk_opts_take(void *into, size_t known_size, const void *given,
 #define PGK_OPTS_TAKE(into, given, err) \
     pgk_opts_take((into), sizeof *(into), (given), __func__, (err))
 
-/* Gives a result to the caller's struct, as far as its struct_size goes; what a newer caller's
- * struct has behind what this library knows becomes zero. NULL takes nothing. */
+/* Copies a result to the caller's struct, up to its struct_size; newer fields, which this library
+ * does not know, become zero. NULL takes nothing. */
 void pgk_result_give(void *into, const void *result, size_t known_size);
 #define PGK_RESULT_GIVE(into, result) pgk_result_give((into), (result), sizeof *(result))
 

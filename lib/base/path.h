@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-/* What stands behind the last slash: all of a path that has none, nothing of one that ends in one.
- * It points into the path. */
+/* The part after the last slash: the whole path if it has none, nothing if it ends in one. It
+ * points into the path. */
 static inline const char *pgk_base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');

@@ -1,4 +1,4 @@
-/* What names are chosen by. */
+/* Patterns that select names. */
 #include "pattern.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* What names are chosen by: POSIX extended regular expressions, found anywhere in the name. */
+/* Patterns that select names: POSIX extended regular expressions, found anywhere in the name. */
 #ifndef PGK_PATTERN_H
 #define PGK_PATTERN_H
 

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* Of nothing, something is a share without end: more than any limit that people set. */
+/* Compared with nothing, something is an infinite share: above any limit that people set. */
 #define PGK_PERCENT_ENDLESS 1e9
 
 static inline double pgk_percent(double part, uint64_t whole)

@@ -29,7 +29,7 @@ enum sink_kind {
     SINK_PART,   /* written to its place in another sink whenever the buffer is full */
 };
 
-/* Where signals wait, so that none comes between making a temporary name and noting it. */
+/* Blocks signals, so that none comes between creating a temporary file and recording its name. */
 static void hold_signals(sigset_t *old)
 {
     sigset_t all;
@@ -314,7 +314,7 @@ static void start_writeback(struct pgk_sink *s, int fd)
     s->to_disk = s->flushed;
 }
 
-/* Puts bytes behind those that were flushed. */
+/* Appends bytes to those that were flushed. */
 static void put(struct pgk_sink *s, const uint8_t *bytes, size_t n)
 {
     const struct pgk_sink *into = s->kind == SINK_PART ? s->whole : s;
@@ -335,8 +335,8 @@ static void flush(struct pgk_sink *s)
     s->buf.n = 0;
 }
 
-/* Where the next `n` bytes go, which are counted as written; NULL after a failure. For
- * a file `n` is at most the buffer's size. */
+/* The place for the next `n` bytes, which are counted as written; NULL after a failure. For a file
+ * `n` is at most the buffer's size. */
 static uint8_t *room_for(struct pgk_sink *s, size_t n)
 {
     if (is_flushed(s) && n > s->buf.cap - s->buf.n)
@@ -588,7 +588,7 @@ static void finish_file(struct pgk_sink *s)
         stick_errno(s, "write");
     if (s->failed)
         return;
-    /* Signals wait, so that none leaves the temporary name behind. */
+    /* Signals wait, so that none leaves the temporary file. */
     sigset_t old;
     hold_signals(&old);
     if (!put_in_place(s))
@@ -600,7 +600,7 @@ static void finish_stream(struct pgk_sink *s)
 {
     if (s->failed)
         return;
-    /* What the program printed before comes first. */
+    /* Earlier output of the program comes first. */
     if (fflush(stdout) != 0)
         stick_errno(s, "write");
     write_out(s);

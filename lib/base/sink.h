@@ -33,7 +33,7 @@ void pgk_sink_u64(struct pgk_sink *s, uint64_t v);
 void pgk_sink_uleb(struct pgk_sink *s, uint64_t v);
 void pgk_sink_zeros(struct pgk_sink *s, size_t n);
 void pgk_sink_align(struct pgk_sink *s, size_t alignment); /* zero bytes up to a multiple */
-void pgk_sink_pad(struct pgk_sink *s, uint64_t n); /* those behind `n` bytes, for a multiple of 8 */
+void pgk_sink_pad(struct pgk_sink *s, uint64_t n); /* those after `n` bytes, to a multiple of 8 */
 void pgk_sink_printf(struct pgk_sink *s, const char *fmt, ...) PGK_PRINTF(2, 3);
 
 /* Bytes written so far = offset of the next byte. */
@@ -41,11 +41,11 @@ uint64_t pgk_sink_tell(const struct pgk_sink *s);
 /* Overwrites 8 bytes that were written earlier; anything else is PGK_E_ARG. */
 void pgk_sink_patch_u64(struct pgk_sink *s, uint64_t off, uint64_t v);
 
-/* For what several threads write at a time: leaves room for `n` bytes, which parts will fill, each
- * its own piece of it; returns the offset of the room. Until the last part is ended, nothing else
- * may be done with the sink. */
+/* For output that several threads write at a time: reserves `n` bytes, which parts fill, each its
+ * own piece; returns the offset of these bytes. Until the last part is ended, nothing else may be
+ * done with the sink. */
 uint64_t pgk_sink_leave(struct pgk_sink *s, uint64_t n);
-/* What is written to it goes to `off` and on. 0 or PGK_E_NOMEM. */
+/* Its output goes to `off` and on. 0 or PGK_E_NOMEM. */
 PGK_MUST_USE int pgk_sink_part(struct pgk_sink **part, struct pgk_sink *whole, uint64_t off);
 /* Its failure becomes one of the whole. */
 void pgk_sink_end_part(struct pgk_sink **part);

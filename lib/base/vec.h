@@ -13,7 +13,7 @@
         size_t n, cap; \
     }
 
-/* Makes room for `more` further elements; false when out of memory. */
+/* Reserves space for `more` further elements; false when out of memory. */
 #define pgk_vec_reserve(vec, more)             \
     ((size_t)(more) <= (vec)->cap - (vec)->n || \
      pgk_vec_grow(&(vec)->v, &(vec)->cap, (vec)->n, (size_t)(more), sizeof *(vec)->v))
