@@ -34,7 +34,7 @@ struct pgk_branch_header {
     uint64_t counters[PGK_BRANCH_COUNTERS];
 };
 
-/* A program or library; addresses of it are told as in its file. */
+/* A program or library; its addresses are those in its file. */
 struct pgk_branch_module {
     uint64_t start, end; /* of its code, in the file's own addresses */
     uint64_t id_size;
@@ -51,8 +51,8 @@ enum pgk_branch_kind {
     PGK_BRANCH_KINDS
 };
 
-/* How often something happened. An address is its module's number plus one in the highest 16 bits,
- * and its place in the file's addresses in the others; 0: in no module. */
+/* A count of an event. An address is its module's number plus one in the highest 16 bits, and its
+ * place in the file's addresses in the others; 0: in no module. */
 struct pgk_branch_entry {
     uint64_t from, to;
     uint64_t count;

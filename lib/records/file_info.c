@@ -1,4 +1,4 @@
-/* What a file turned out to be, and the words for it. */
+/* What is known of a file that was read, and the words for it. */
 #include "file_info.h"
 
 #include "format_row.h"

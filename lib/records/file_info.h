@@ -1,4 +1,4 @@
-/* Behind struct pgk_file_info: what a file turned out to be. */
+/* The implementation of struct pgk_file_info: what is known of a file that was read. */
 #ifndef PGK_FILE_INFO_H
 #define PGK_FILE_INFO_H
 

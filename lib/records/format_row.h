@@ -1,7 +1,7 @@
-/* The row that a format has beside its reader: all that the library knows of the format. What walks
- * the rows of records/formats.def works on every format.
+/* The row that a format has next to its reader: everything that the library knows of the format.
+ * Code that walks the rows of records/formats.def works on every format.
  *
- * To add a format: a page under docs/formats, a row like this in a file beside the reader, and the
+ * To add a format: a page under docs/formats, a row like this in a file next to the reader, and the
  * name in formats.def. */
 #ifndef PGK_FORMAT_ROW_H
 #define PGK_FORMAT_ROW_H
@@ -26,9 +26,9 @@ struct pgk_sink;
 struct pgk_sample_writer {
     enum pgk_sample_encoding encoding;
     const char *name; /* that pgk_sample_encoding_name gives */
-    /* A finished copy that its readers make of what was meant by the profile; fills in what it had
-     * to leave out, in a struct of zeros, or NULL if nobody asks. NULL: the profile is written as
-     * it is. */
+    /* Makes a finished copy, the profile as readers of the format will see it, and counts what it
+     * had to leave out in a struct of zeros, which may be NULL. NULL: the profile is written
+     * unchanged. */
     int (*adapt)(struct pgk_sample **adapted, const struct pgk_sample *profile,
                  const struct pgk_sample_write_opts *opts, struct pgk_sample_written *left_out,
                  struct pgk_err *err);
@@ -65,7 +65,7 @@ struct pgk_instr_writer {
 struct pgk_format_row {
     struct pgk_format format;
     bool (*sniff)(const uint8_t *bytes, size_t size);
-    bool sniffs_all; /* sniff looks behind the beginning of the file */
+    bool sniffs_all; /* sniff reads more than the beginning of the file */
     /* Which kinds of profile are in the file, as a set of bits; NULL: that of the format. */
     uint32_t (*kinds)(const uint8_t *bytes, size_t size);
 
@@ -79,7 +79,7 @@ struct pgk_format_row {
     int (*read_heap_functions)(struct pgk_heap *heap, const struct pgk_file_bytes *file,
                                const uint64_t *functions, size_t n, struct pgk_file_info *info,
                                struct pgk_err *err);
-    bool tells_origin;   /* read_heap adds what the file tells of its processes to the model */
+    bool tells_origin;   /* read_heap adds the file's data about processes to the model */
     bool wants_own_heap; /* read_heap cannot add to a model to which other threads add */
     int (*read_sample)(struct pgk_sample *profile, const struct pgk_file_bytes *file,
                        uint64_t weight, struct pgk_file_info *info, struct pgk_err *err);
@@ -92,12 +92,12 @@ struct pgk_format_row {
      * whole. */
     int (*read_function)(struct pgk_sample *profile, const struct pgk_file_bytes *file,
                          const char *function, struct pgk_file_info *info, struct pgk_err *err);
-    /* What a new sample profile needs of some functions, whose GUIDs are rising; PGK_E_ARG if the
-     * file has to be read as a whole. */
+    /* Reads the records of given functions, by rising GUIDs, into a new sample profile; PGK_E_ARG
+     * if the file has to be read as a whole. */
     int (*read_functions)(struct pgk_sample *profile, const struct pgk_file_bytes *file,
                           const uint64_t *functions, size_t n, struct pgk_file_info *info,
                           struct pgk_err *err);
-    /* What can be read of a damaged file. */
+    /* Reads the sound parts of a damaged file. */
     int (*salvage_heap)(struct pgk_heap *heap, const struct pgk_file_bytes *file,
                         struct pgk_salvage *salvage, struct pgk_file_info *info,
                         struct pgk_err *err);

@@ -1,6 +1,6 @@
-/* The file that tells the allocator which objects belong together: docs/formats/placement-plan.md.
- * What the library writes and the allocator maps. Little-endian, every struct without gaps, so that
- * the bytes are the structs. */
+/* The file that groups objects for the allocator: docs/formats/placement-plan.md. The library
+ * writes it and the allocator maps it. Little-endian, every struct without gaps, so that the bytes
+ * are the structs. */
 #ifndef PGK_PLACEMENT_PLAN_H
 #define PGK_PLACEMENT_PLAN_H
 
@@ -19,7 +19,8 @@ enum {
     PGK_PLACEMENT_DEPTH_MAX = 16,  /* frames of a context */
     PGK_PLACEMENT_ID = 32,
 };
-/* Of a group: its objects live long and are hardly accessed, so that its pages can be paged out. */
+/* Flag of a group: its objects live long and are hardly accessed, so that its pages can be paged
+ * out. */
 #define PGK_PLACEMENT_COLD UINT64_C(1)
 /* Its objects are accessed as often as others or more, so that it is one for huge pages. */
 #define PGK_PLACEMENT_HOT UINT64_C(2)
@@ -28,16 +29,16 @@ enum {
 struct pgk_placement_header {
     uint64_t magic;
     uint32_t version, n_modules, n_groups, n_nodes;
-    uint64_t checksum; /* pgk_placement_sum() of all bytes behind the header */
+    uint64_t checksum; /* pgk_placement_sum() of all bytes after the header */
 };
 
-/* A program or library. Addresses of it are told as in its file. */
+/* A program or library. Its addresses are those in its file. */
 struct pgk_placement_module {
     uint64_t id_size; /* 1 to PGK_PLACEMENT_ID */
     uint8_t id[PGK_PLACEMENT_ID]; /* GNU build id */
 };
 
-/* What was planned with, for people. */
+/* The profile that the plan was made from, for people. */
 struct pgk_placement_group {
     uint64_t contexts, bytes, objects; /* bytes: alive at the peak */
     uint64_t lifetime_ms;              /* mean of its objects */
@@ -45,8 +46,8 @@ struct pgk_placement_group {
 };
 
 /* A frame of contexts: the trie of their stacks, leaf first. Node 0 is the root, which has no
- * address. The parent of any other one has a smaller number, and parents rise, so that the nodes
- * below one lie beside one another. */
+ * address. The parent of any other one has a smaller number, and parents rise, so that the children
+ * of a node are adjacent. */
 struct pgk_placement_node {
     uint64_t address; /* last byte of the call, in the addresses of the module's file */
     uint32_t parent;
@@ -81,7 +82,7 @@ struct pgk_placement {
     const struct pgk_placement_node *nodes;
 };
 
-/* What is wrong, where: with `found` and `expected` numbers of the field. */
+/* A fault and its place: `found` and `expected` are numbers of the field. */
 struct pgk_placement_fault {
     const char *field, *what;
     uint64_t offset;
