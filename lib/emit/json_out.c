@@ -38,7 +38,7 @@ static size_t utf8_length(const unsigned char *s, size_t n)
     return overlong || outside ? 0 : len;
 }
 
-/* How many bytes stand for themselves. */
+/* The number of bytes that need no escape. */
 static size_t plain_length(const char *s, size_t n)
 {
     size_t i = 0;
@@ -73,7 +73,7 @@ static void put_string(struct pgk_text_out *o, const char *s, size_t n)
 
 /* ---- values ---- */
 
-/* What stands before a value: comma, line or blank, and its key. */
+/* Writes the text before a value: comma, line or blank, and its key. */
 static void item(struct pgk_json *j, const char *key)
 {
     bool begins_line = j->breaks;

@@ -21,7 +21,7 @@
 enum pgk_json_layout {
     PGK_JSON_TIGHT,   /* {"a":1,"b":[1,2]} */
     PGK_JSON_SPACED,  /* {"a": 1, "b": [1, 2]} */
-    PGK_JSON_OUTLINE, /* tight, with a blank behind the colon of a key that begins a line */
+    PGK_JSON_OUTLINE, /* tight, with a blank after the colon of a key that begins a line */
     PGK_JSON_PRETTY,  /* each value on a line of its own, two blanks further in per level */
 };
 
@@ -30,13 +30,13 @@ struct pgk_json {
     enum pgk_json_layout layout;
     bool some;       /* a value stands before in its object or array */
     bool breaks;     /* what comes next begins a line ... */
-    unsigned blanks; /* ... behind so many */
+    unsigned blanks; /* ... after so many */
     unsigned depth;  /* open objects and arrays */
 };
 
 void pgk_json_begin(struct pgk_json *j, struct pgk_text_out *out, enum pgk_json_layout layout);
 
-/* What comes next, a value or the end of an object or array, begins a line. */
+/* The next value, or the end of an object or array, begins a line. */
 void pgk_json_line(struct pgk_json *j, unsigned blanks);
 
 void pgk_json_object(struct pgk_json *j, const char *key);
@@ -60,7 +60,7 @@ void pgk_json_hex_bytes(struct pgk_json *j, const char *key, const uint8_t *byte
 void pgk_json_double(struct pgk_json *j, const char *key, double v);
 /* So many significant digits at most, none of them a 0 at the end: */
 void pgk_json_digits(struct pgk_json *j, const char *key, double v, int digits);
-/* So many digits behind the point: */
+/* So many digits after the point: */
 void pgk_json_fixed(struct pgk_json *j, const char *key, double v, int decimals);
 
 /* Numbers of things that are alike, side by side: what `value` says of an id. */

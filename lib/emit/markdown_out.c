@@ -32,7 +32,7 @@ static void put_escaped(struct pgk_text_out *o, const char *text)
     }
 }
 
-/* What is shown of a text; true if it is too long for all of it. */
+/* The part of a text that is shown; true if the text is too long. */
 static bool cut(char safe[LONGEST + 8], const char *text)
 {
     size_t n = LONGEST;
