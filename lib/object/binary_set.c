@@ -19,7 +19,7 @@
 
 struct binary {
     struct pgk_elf *elf;
-    bool by_symbols; /* for want of debug information */
+    bool by_symbols; /* because debug information is missing */
     struct pgk_symboliser *sym;
     struct pgk_symbol_cache cache;
     dev_t device;
@@ -207,7 +207,8 @@ uint32_t pgk_binaries_find_file(const struct pgk_binaries *set, const char *path
     return PGK_INDEX_NONE;
 }
 
-/* Where nobody gave a folder; debug information before a program, which may have none. */
+/* The places to search if no folder was given: debug information before a program, which may have
+ * none. */
 static int look_in_system(struct pgk_binaries *set, const uint8_t *id, size_t size,
                           struct pgk_elf **elf, struct pgk_err *err)
 {
@@ -241,7 +242,7 @@ int pgk_binaries_look_for(struct pgk_binaries *set, const uint8_t *build_id, siz
         pgk_elf_close(&b.elf);
         return pgk_fail_nomem(err);
     }
-    /* Nobody asked for this very file, so that it is no error if it does not help. */
+    /* The user did not name this file, so it is no error if it does not help. */
     size_t debug_size;
     int status = pgk_elf_raw_section(b.elf, ".debug_info", &debug_size)
                      ? 0 /* the cache may make a symboliser needless */
@@ -397,7 +398,7 @@ static int symbolise(struct pgk_binaries *set, uint32_t pos, const uint64_t *add
     return pgk_symbolise(sym, addrs, count, set->threads, arena, chains, err);
 }
 
-/* What to do about a failure: nothing, if symbols are as good as can be. */
+/* A hint for a failure: none, if there are no better symbols. */
 static bool take_symbols(struct pgk_binaries *set, uint32_t pos, int status)
 {
     struct binary *b = &set->v.v[pos];

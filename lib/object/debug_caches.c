@@ -1,13 +1,13 @@
-/* What other tools keep by build id:
+/* Caches of other tools, by build id:
  *
  *     PERF/.build-id/xx/yyyy/elf and debug     perf: a link to a folder with what it copied
  *     PERF/.build-id/xx/yyyy                   perf before 4.4: a link to the file
  *     DEBUGINFOD/xxyyyy/debuginfo and executable
  *
- * PERF is PERF_BUILDID_DIR, which perf tells its scripts, else buildid.dir of perf's configuration,
- * else ~/.debug. DEBUGINFOD is DEBUGINFOD_CACHE_PATH, else ~/.debuginfod_client_cache if it exists,
- * else debuginfod_client in the user's folder of caches; an empty file says that no server had
- * it. */
+ * PERF is PERF_BUILDID_DIR, which perf sets for its scripts, else buildid.dir of perf's
+ * configuration, else ~/.debug. DEBUGINFOD is DEBUGINFOD_CACHE_PATH, else
+ * ~/.debuginfod_client_cache if it exists, else debuginfod_client in the user's folder of caches;
+ * an empty file says that no server had it. */
 #include "debug_caches.h"
 
 #include "binary_set.h"

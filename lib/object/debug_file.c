@@ -134,7 +134,7 @@ static bool checksum_fits(const struct pgk_elf *elf, uint32_t want)
     return crc == want;
 }
 
-/* The file that .gnu_debuglink names: beside the program, in .debug there, and in the debug
+/* The file that .gnu_debuglink names: next to the program, in .debug there, and in the debug
  * folders, each with and without the program's folder. It must have the checksum of the link. */
 static int by_link(struct pgk_dw_search *s, const struct pgk_elf *elf, const char *name,
                    uint32_t crc, struct pgk_elf **found, struct pgk_err *err)
@@ -278,7 +278,7 @@ int pgk_dw_find_alt(struct pgk_dw_search *s, const struct pgk_elf *elf, struct p
     size_t id_size = size - len - 1;
     path_buf folder, path, real;
     struct pgk_elf *found = NULL;
-    /* The name counts from the real place of the file, which may be behind a link. */
+    /* The name is relative to the real place of the file, because the given name may be a link. */
     folder_of(folder, realpath(pgk_elf_path(elf), real) ? real : pgk_elf_path(elf));
     if (format(path, name[0] == '/' ? "" : folder, name, "", "")) {
         PGK_TRY(try_open(s, path, &found, err));

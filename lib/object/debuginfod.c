@@ -90,7 +90,8 @@ static int show_progress(struct pgk_debuginfod *d, long done, long total)
     return 0; /* go on */
 }
 
-/* What this thread asks for: data of their own are newer than the oldest client library. */
+/* The request of this thread. A thread-local variable, because the oldest client library has no
+ * data pointer for callbacks. */
 static __thread struct pgk_debuginfod *asking;
 
 static int on_progress(void *client, long done, long total)

@@ -1,10 +1,10 @@
-/* What the discriminator of a line says: which of the places of that line it is, how often its
- * code was copied, or, in programs with pseudo probes, which probe a call is.
+/* Decodes the discriminator of a line: which of the places of that line it is, how often its code
+ * was copied, or, in programs with pseudo probes, which probe a call is.
  *
- * Of an ordinary discriminator the parts stand one after another from bit 0 on: base, copies,
- * an identifier of the copy. A part is one bit 1 for the value 0, or a bit 0 followed by 6 or 13
- * bits. A program with the symbol __llvm_fs_discriminator__ has flow-sensitive ones instead,
- * which are taken whole.
+ * The parts of an ordinary discriminator follow one another from bit 0 on: base, copies, an
+ * identifier of the copy. A part is one bit 1 for the value 0, or a bit 0 followed by 6 or 13 bits.
+ * A program with the symbol __llvm_fs_discriminator__ has flow-sensitive ones instead, which are
+ * taken whole.
  *
  * Pure functions of their arguments. Source: encoding of LLVM, Discriminator.h and
  * DebugInfoMetadata.h, checked against what llvm-profgen 22 makes of programs. */

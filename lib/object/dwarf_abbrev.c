@@ -40,7 +40,8 @@ static void note_place(struct places *p, const struct pgk_dw_abbrev *a,
         p->ranges = true;
 }
 
-/* What attributes say of every DIE of the abbreviation, so that most DIEs need not be read. */
+/* Facts from the attributes that hold for every DIE of the abbreviation, so that most DIEs need not
+ * be read. */
 static void note_flags(struct pgk_dw_abbrev *a, const struct pgk_dw_spec *s)
 {
     switch (s->at) {

@@ -43,7 +43,7 @@ static bool flag_is_set(const struct pgk_dw_value *v)
     return v->form == DW_FORM_flag_present || v->u;
 }
 
-/* DWARF 5 has the address of a call or of the instruction behind it; GNU's sites the latter. */
+/* DWARF 5 has the address of a call or of the instruction after it; GNU's sites the latter. */
 static int add_call(void *ctx, const struct pgk_dw_unit *u, const struct pgk_dw_abbrev *a,
                     uint64_t die)
 {

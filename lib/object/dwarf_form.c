@@ -152,7 +152,7 @@ bool pgk_dw_form_read(const struct pgk_dw_unit *u, uint16_t form, int64_t implic
     case DW_FORM_exprloc:
         v->p = pgk_dw_take(at, v->u = pgk_dw_uleb(at));
         break;
-    default: /* of unknown size: nothing behind it can be read */
+    default: /* of unknown size: nothing after it can be read */
         at->bad = true;
         break;
     }
@@ -171,7 +171,7 @@ void pgk_dw_form_skip(const struct pgk_dw_unit *u, uint16_t form, struct pgk_dw_
 
 static const char *string_at(struct pgk_dw_bytes b, uint64_t off)
 {
-    /* String sections were cut behind their last zero when the file was opened. */
+    /* String sections were cut after their last zero when the file was opened. */
     return off < b.n ? (const char *)b.p + off : NULL;
 }
 

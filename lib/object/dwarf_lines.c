@@ -137,7 +137,7 @@ static bool add_sequence(struct pgk_dw_lines *t, uint64_t low, uint64_t high, co
                                        });
 }
 
-/* The plain way, for machines with several operations in an instruction. */
+/* The general case, for machines with several operations in an instruction. */
 static bool index_slowly(struct pgk_dw_lines *t)
 {
     struct machine m = {.t = t, .at = {t->program.p, t->program.p + t->program.n, false}};

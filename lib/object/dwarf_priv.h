@@ -92,7 +92,7 @@ struct pgk_dw_spec {
     int64_t implicit; /* of DW_FORM_implicit_const */
 };
 
-/* How to step over one attribute of varying size, and the fixed bytes behind it. */
+/* How to step over one attribute of varying size, and the fixed bytes after it. */
 struct pgk_dw_step {
     uint16_t form;
     uint32_t then;
@@ -118,7 +118,7 @@ enum {
     PGK_DW_HOT_VARIES = 1 << 16,  /* has steps */
     PGK_DW_HOT_WANTED = 1 << 17,  /* a subprogram */
     PGK_DW_HOT_INVALID = 1 << 18, /* no such abbreviation here: search the table */
-    PGK_DW_HOT_EXPR = 1 << 19,    /* one expression; low byte: before it, next byte: behind */
+    PGK_DW_HOT_EXPR = 1 << 19,    /* one expression; low byte: before it, next byte: after */
     PGK_DW_HOT_CALL = 1 << 20,    /* a call site, which only some walks look at */
     PGK_DW_HOT_SPECIAL = PGK_DW_HOT_VARIES | PGK_DW_HOT_WANTED | PGK_DW_HOT_INVALID |
                          PGK_DW_HOT_EXPR,
@@ -212,8 +212,8 @@ struct pgk_dw_unit {
     uint64_t low_pc;
     uint64_t line_off; /* UINT64_MAX: no line table */
     const char *comp_dir, *dwo_name;
-    /* Whose addresses, v4 ranges and line table this unit uses: itself, or of a split
-     * unit its skeleton. */
+    /* The unit whose addresses, v4 ranges and line table this unit uses: itself, or the skeleton of
+     * a split unit. */
     const struct pgk_dw_unit *skeleton;
     const struct pgk_dw_package_row *row;
 
@@ -310,7 +310,7 @@ bool pgk_dw_form_read(const struct pgk_dw_unit *u, uint16_t form, int64_t implic
                       struct pgk_dw_pos *at, struct pgk_dw_value *v);
 void pgk_dw_form_skip(const struct pgk_dw_unit *u, uint16_t form, struct pgk_dw_pos *at);
 
-/* What a value means; false or NULL if it has not that meaning or is damaged. */
+/* Interpret a value; false or NULL if it has another class or is damaged. */
 const char *pgk_dw_string(const struct pgk_dw_unit *u, const struct pgk_dw_value *v);
 bool pgk_dw_address(const struct pgk_dw_unit *u, const struct pgk_dw_value *v, uint64_t *addr);
 bool pgk_dw_constant(const struct pgk_dw_value *v, uint64_t *n);
@@ -430,8 +430,8 @@ struct pgk_dw_chains {
     PGK_VEC(struct pgk_dw_node) nodes;
     uint32_t *innermost; /* by address: a node, or PGK_INDEX_NONE */
 };
-/* Finds the innermost function DIE of each of the sorted addresses. `c->innermost` has
- * room for `count`. False when out of memory. */
+/* Finds the innermost function DIE of each of the sorted addresses. `c->innermost` has space for
+ * `count`. False when out of memory. */
 bool pgk_dw_unit_chains(struct pgk_dw_unit *u, const uint64_t *addrs, size_t count,
                         struct pgk_dw_chains *c);
 

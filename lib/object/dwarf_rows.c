@@ -1,4 +1,4 @@
-/* Where in the code the place in the source changes: the rows of all line tables. */
+/* The addresses at which the source position changes: the rows of all line tables. */
 #include "symboliser_priv.h"
 #include "u64_set.h"
 

@@ -62,8 +62,8 @@ static bool find_sections(struct pgk_dw_file *f)
         if (f->dwo && (i == PGK_DW_INFO || i == PGK_DW_TYPES))
             ok = ok && join_sections(f, (enum pgk_dw_section)i, name);
     }
-    /* Behind the last zero no string ends; without that part each offset inside is a
-     * terminated string and need not be checked again. */
+    /* No string ends after the last zero; without that part each offset inside is a terminated
+     * string and need not be checked again. */
     for (int i = PGK_DW_STR; i <= PGK_DW_LINE_STR; i++) {
         struct pgk_dw_bytes *b = &f->sec[i];
         const uint8_t *last = b->n ? memrchr(b->p, 0, b->n) : NULL;
@@ -77,7 +77,7 @@ static bool is_type_unit(const struct pgk_dw_unit *u)
     return u->in_types || u->type == DW_UT_type || u->type == DW_UT_split_type;
 }
 
-/* Reads the header behind the length; false if it is not one we know. */
+/* Reads the header after the length; false if it is unknown. */
 static bool read_header(struct pgk_dw_unit *u, struct pgk_dw_pos *at, const uint8_t *start)
 {
     u->version = (uint8_t)pgk_dw_uint(at, 2);
@@ -304,7 +304,7 @@ void pgk_dw_file_close(struct pgk_dw_file **file)
 
 const struct pgk_dw_unit *pgk_dw_unit_at(const struct pgk_dw_file *f, uint64_t off)
 {
-    /* the first unit that ends behind `off` */
+    /* the first unit that ends after `off` */
     PGK_SEARCH(low, f->n_info_units, mid, f->units.v[mid].end <= off)
     return low < f->n_info_units && f->units.v[low].off <= off ? &f->units.v[low] : NULL;
 }

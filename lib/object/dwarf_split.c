@@ -128,7 +128,7 @@ const struct pgk_dw_package_row *pgk_dw_package_find(const struct pgk_dw_file *f
                                                      uint64_t unit_off)
 {
     const struct pgk_dw_package_row *v = f->package.v;
-    /* the first row behind */
+    /* the first row after it */
     PGK_SEARCH(low, f->package.n, mid, v[mid].types_section < types ||
                (v[mid].types_section == types && v[mid].unit_off <= unit_off))
     if (!low)

@@ -239,8 +239,8 @@ struct map_entry {
     uint32_t node;
 };
 
-/* Insertion moves what is behind, so a map beyond this size is given up; the functions
- * of a unit that share an address have some dozens of entries. */
+/* Insertion moves all later entries, so a map beyond this size is given up; the functions of a unit
+ * that share an address have some dozens of entries. */
 enum { MAP_MAX = 1 << 15 };
 
 struct walk {
@@ -355,7 +355,7 @@ static bool paint(struct walk *w)
     return true;
 }
 
-/* Walks the function at `off`. Sets `*end` behind it. */
+/* Walks the function at `off`. Sets `*end` to the offset after it. */
 static bool walk_function(struct walk *w, uint64_t off, uint64_t *end)
 {
     struct pgk_dw_bytes b = pgk_dw_unit_bytes(w->u);

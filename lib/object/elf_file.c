@@ -32,7 +32,7 @@ struct section {
     uint32_t type, link;
 };
 
-/* What is made on first use, behind a lock, so that the file itself stays const. */
+/* Parts made on first use, under a lock, so that the file itself stays const. */
 struct lazy {
     pthread_mutex_t lock;
     struct plain {
@@ -516,7 +516,7 @@ static void make_plain(const struct pgk_elf *elf, const struct section *s, struc
                  s->offset, why);
 }
 
-/* GNU's older way: section .zdebug_x holds .debug_x behind a header. */
+/* GNU's older form: section .zdebug_x holds .debug_x after a header. */
 static bool is_zdebug(const struct section *s, const char *name)
 {
     return !strncmp(name, ".debug_", 7) && !strncmp(s->name, ".zdebug_", 8) &&
@@ -644,7 +644,7 @@ static struct table table_in(const struct pgk_elf *elf, uint32_t type)
     return (struct table){elf, s, s ? &elf->sections.v[s->link] : NULL};
 }
 
-/* What is exported is a poor substitute for all symbols, which may be in the debug file. */
+/* Exported symbols are a poor substitute for all symbols, which may be in the debug file. */
 static struct table symbol_table(const struct pgk_elf *elf)
 {
     struct table t = table_in(elf, SHT_SYMTAB);

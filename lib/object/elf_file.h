@@ -78,11 +78,11 @@ void pgk_elf_trim(const struct pgk_elf *elf);
 
 /* ---- a program that was stripped, and its debug file ---- */
 
-/* Where debug information may be that is not in the program itself. */
+/* Places of debug information outside of the program itself. */
 struct pgk_debug_places {
     const char *const *dirs; /* debug folders, searched before /usr/lib/debug */
     size_t n_dirs;
-    const char *const *packages; /* .dwp files, tried before the one beside the program */
+    const char *const *packages; /* .dwp files, tried before the one next to the program */
     size_t n_packages;
     struct pgk_debug_caches *caches; /* of other tools, tried last; NULL: none */
 };

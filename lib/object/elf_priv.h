@@ -21,7 +21,7 @@ const uint8_t *pgk_elf_bytes(const struct pgk_elf *elf, size_t *size);
 
 /* A section's bytes as they lie in the file, perhaps compressed; NULL if it has none there. */
 const uint8_t *pgk_elf_raw_section(const struct pgk_elf *elf, const char *name, size_t *size);
-/* What is known of a program's separate debug file. */
+/* State of a program's separate debug file. */
 struct pgk_elf_debug {
     pthread_mutex_t lock;
     const struct pgk_debug_places *places; /* NULL: none but the system's */
@@ -30,7 +30,7 @@ struct pgk_elf_debug {
     char tried[200];                       /* where in vain, for messages */
 };
 struct pgk_elf_debug *pgk_elf_debug_state(const struct pgk_elf *elf);
-/* Frees what was decompressed of the debug file, which nobody may hold any more. */
+/* Frees the decompressed sections of the debug file; no caller may still hold them. */
 void pgk_elf_forget_debug(const struct pgk_elf *elf);
 
 /* Over names, offsets and sizes of all debug sections. */

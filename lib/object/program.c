@@ -1,4 +1,4 @@
-/* What a program file is, as far as recording a profile of it depends on it.
+/* Properties of a program file that matter for recording a profile of it.
  *
  * A runtime that was linked into a program starts from its .preinit_array and has the name of
  * its options among its constants; that holds for stripped and for static programs, too. */
@@ -86,7 +86,7 @@ static int find_histogram(struct pgk_program *program, const struct pgk_elf *elf
     return 0;
 }
 
-/* What people try and the ELF reader does not know: says what a recorder can do with it. */
+/* Files that people try and the ELF reader does not know: says whether a recorder can use them. */
 static int check_ident(const struct pgk_filemap *map, const char *path, struct pgk_err *err)
 {
     const uint8_t *b = map->bytes;

@@ -18,8 +18,8 @@ struct pgk_shown_names {
 
 /* A zeroed struct knows no names. */
 void pgk_shown_names_free(struct pgk_shown_names *n);
-/* What a programmer would say: demangled, without the template arguments of a long name, and
- * safe for a terminal. Valid until the names are freed. */
+/* The name as a programmer would say it: demangled, without the template arguments of a long name,
+ * and safe for a terminal. Valid until the names are freed. */
 const char *pgk_shown_name(struct pgk_shown_names *n, const char *linkage, size_t len);
 
 #endif

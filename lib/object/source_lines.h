@@ -1,4 +1,4 @@
-/* Lines of source files, for excerpts beside stacks.
+/* Lines of source files, for excerpts next to stacks.
  *
  * File names come from debug information. Only regular files are opened whose names end as
  * those of sources do, so that a name cannot lead any other file into a report. */

@@ -6,7 +6,7 @@
  *     frames                           8 x u32 each: strings by offset, numbers
  *     strings                          each with its NUL; offset 0: NULL
  *
- * The checksum covers all behind the header and the header itself, with 0 in its place. */
+ * The checksum covers everything after the header, and the header itself with 0 in its place. */
 #include "symbol_cache.h"
 
 #include "dwarf_priv.h"
@@ -92,7 +92,7 @@ static uint64_t checksum(struct header h, const uint8_t *rest, size_t size)
     return crc32_z(crc, rest, size);
 }
 
-/* Bytes behind the header; 0 if they cannot be so many. */
+/* Bytes after the header; 0 if the file cannot hold so many. */
 static uint64_t body_size(const struct header *h)
 {
     if (h->addresses > UINT32_MAX - 1 || h->frames > UINT32_MAX || h->strings > UINT32_MAX)

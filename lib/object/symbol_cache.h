@@ -30,7 +30,7 @@ struct pgk_symbol_cache {
     size_t count;
 };
 
-/* Where the entry of a binary is, and its key; false if the binary is not for the cache, having
+/* The place of the entry of a binary, and its key; false if the binary is not cached because it has
  * no build id or no debug information. */
 struct pgk_symbol_cache_place {
     char path[4096];

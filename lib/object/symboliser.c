@@ -67,7 +67,7 @@ static int add_package(struct pgk_symboliser *s, const char *path, struct pgk_er
     return pgk_fail_nomem(err);
 }
 
-/* The package beside a file, which need not be there. */
+/* The package next to a file, which need not exist. */
 static int add_package_of(struct pgk_symboliser *s, const struct pgk_elf *elf, struct pgk_err *err)
 {
     char path[4096];
@@ -249,7 +249,7 @@ static bool known_function(struct job *j, struct pgk_dw_die key, struct pgk_dw_f
     return false;
 }
 
-/* Of inlined calls that say nothing themselves the origin is the key, for it is shared. */
+/* For inlined calls without attributes of their own the shared origin is the key. */
 static bool read_function(struct job *j, struct pgk_dw_die key, struct pgk_dw_func *f)
 {
     if (known_function(j, key, f))
@@ -512,7 +512,7 @@ static int symbolise(struct batch *b, const uint64_t *addrs, size_t count, unsig
         if (!collect(b, arena, chains))
             status = PGK_E_NOMEM;
     }
-    if (status < 0) /* a job fails for want of memory only */
+    if (status < 0) /* a job only fails when out of memory */
         (void)pgk_fail_nomem(err);
     for (size_t i = 0; i < b->jobs.n; i++)
         pgk_vec_free(&b->jobs.v[i].frames);
@@ -691,7 +691,7 @@ int pgk_symboliser_functions(struct pgk_symboliser *sym, pgk_sym_function_fn *fn
 {
     struct listing l = {.fn = fn, .ctx = ctx};
     int status = each_tree(sym, sym->file, list_unit, &l);
-    /* What dwz moved there is of several programs, but nothing says of which. */
+    /* Entries that dwz moved there belong to several programs, and nothing records to which. */
     if (!status)
         status = each_tree(sym, sym->file->alt, list_unit, &l);
     if (l.stopped)

@@ -4,9 +4,9 @@
  * table, because a symbol's name need not be the name that the compiler hashed
  * (constructor aliases C1/C2 share an address); see memprof-raw.md section 9.
  *
- * A symboliser finds its debug information itself: in the file, in a separate
- * debug file (.gnu_debuglink, .build-id/xx/yyyy.debug under the debug
- * folders), in split DWARF beside the objects (.dwo, .dwp).
+ * A symboliser finds its debug information itself: in the file, in a separate debug file
+ * (.gnu_debuglink, .build-id/xx/yyyy.debug under the debug folders), in split DWARF next to the
+ * objects (.dwo, .dwp).
  *
  * Each compilation unit is decoded at most once, and only when an address lies
  * in it. A batch is answered in one sweep over sorted addresses. After
@@ -117,8 +117,9 @@ typedef int pgk_sym_function_fn(void *ctx, const struct pgk_sym_function *f);
 int pgk_symboliser_functions(struct pgk_symboliser *sym, pgk_sym_function_fn *fn, void *ctx,
                              struct pgk_err *err);
 
-/* Every variable at a fixed address whose declaration DWARF tells, in the order of the debug
- * information. Of a C++ class's static member it is the definition. `fn` returns 0 to go on. */
+/* Calls `fn` for every variable at a fixed address whose declaration DWARF has, in the order of the
+ * debug information. For a static member of a C++ class it is the definition. `fn` returns 0 to go
+ * on. */
 struct pgk_sym_variable {
     uint64_t addr; /* link-time */
     const char *decl_file;

@@ -6,8 +6,8 @@
 #include "symboliser.h"
 
 struct pgk_dw_file *pgk_symboliser_file(struct pgk_symboliser *sym);
-/* The unit to look for functions in: the unit itself or its split one. Thread-safe; fails for want
- * of memory only. */
+/* The unit to look for functions in: the unit itself or its split one. Thread-safe; fails only when
+ * out of memory. */
 int pgk_symboliser_tree(struct pgk_symboliser *sym, struct pgk_dw_unit *u,
                         struct pgk_dw_unit **tree);
 
