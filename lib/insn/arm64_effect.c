@@ -1,4 +1,4 @@
-/* What instructions of AArch64 do with addresses. */
+/* The effects of AArch64 instructions on addresses. */
 #include "insn_priv.h"
 
 #include <string.h>
@@ -168,7 +168,7 @@ static void of_registers(uint32_t w, struct pgk_insn_effect *e)
     }
 }
 
-/* Of numbers with a fraction and of vectors: few put something into general registers. */
+/* Floating-point and vector instructions: few write to general registers. */
 static void of_vectors(uint32_t w, struct pgk_insn_effect *e)
 {
     bool converts = (w & 0x5f20fc00) == 0x1e200000 || (w & 0x5f200000) == 0x1e000000;

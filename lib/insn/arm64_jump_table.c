@@ -26,8 +26,8 @@ static void compare(struct pgk_arm64_jumps *j, uint32_t w)
     j->compared_with = (uint64_t)(w >> 10 & 0xfff) << (w >> 22 & 1 ? 12 : 0);
 }
 
-/* A comparison of order leads to a table on one of its ways, where the register is below the
- * number: behind it, or where it jumps to. */
+/* A comparison of order leads to a table on one of its paths, the one with the register below the
+ * number: after it, or at its target. */
 static void branch(struct pgk_arm64_jumps *j, uint32_t w, const struct pgk_insn *insn)
 {
     enum { HS = 2, LO = 3, HI = 8, LS = 9 };
@@ -111,7 +111,7 @@ static bool is_target(const struct pgk_arm64_jumps *j, uint32_t w, struct pgk_ar
     return true;
 }
 
-/* What an instruction makes of registers by what is known of others. */
+/* Updates the known values of registers for an instruction. */
 static void set(struct pgk_arm64_jumps *j, uint32_t w, const struct pgk_insn_effect *e)
 {
     const unsigned to = field(w, 0);

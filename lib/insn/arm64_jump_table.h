@@ -10,9 +10,9 @@
  *     br x1
  *
  * with other instructions in between, and the constants set long before in a loop. So instructions
- * are followed in the order of addresses, and what a register was set to holds until it is set to
- * something else; where only a jump leads to, what it has found of the index holds again. Where
- * paths meet this may be wrong: a table is told of as it seems to be. */
+ * are followed in the order of addresses, and a register keeps its value until it is set to
+ * another; at a place that only a jump leads to, what is known of the index at that jump holds
+ * again. Where paths meet this may be wrong: the table is then reported with wrong bounds. */
 #ifndef PGK_ARM64_JUMP_TABLE_H
 #define PGK_ARM64_JUMP_TABLE_H
 
@@ -29,7 +29,7 @@ struct pgk_arm64_jump_table {
 };
 
 enum { PGK_ARM64_REGISTERS = 32, PGK_ARM64_AHEAD = 8 };
-/* What is known of registers; zero-initialised, nothing is. */
+/* The known values of registers; none if zero-initialised. */
 struct pgk_arm64_jumps {
     struct {
         enum { PGK_ARM64_UNKNOWN, PGK_ARM64_CONSTANT, PGK_ARM64_ENTRY, PGK_ARM64_TARGET } is;

@@ -1,5 +1,5 @@
-/* What an instruction does with addresses that code puts together itself, so that it can be told
- * which constants registers hold, what is compared with them, and what then depends on equality.
+/* Effects of an instruction on addresses that code computes itself, so that callers know which
+ * constants registers hold, what is compared with them, and what then depends on equality.
  *
  *     lea 0x13e4(%rip),%rdx     rdx becomes a number
  *     cmp %rdx,%rcx             rdx and rcx are compared
@@ -24,7 +24,7 @@ struct pgk_insn_operand {
 
 enum pgk_insn_flags {
     PGK_FLAGS_KEPT,
-    PGK_FLAGS_LOST,     /* they tell something else from now on */
+    PGK_FLAGS_LOST,     /* they have another meaning from now on */
     PGK_FLAGS_COMPARE,  /* whether `a` equals `b` */
     PGK_FLAGS_OR_EQUAL, /* whether the last comparison found equality, or `a` equals `b` */
 };
@@ -43,13 +43,13 @@ struct pgk_insn_effect {
     enum pgk_insn_flags flags;
     enum pgk_insn_asks asks;
     bool pads; /* does nothing, but fill up space */
-    /* Of a store in the frame: where, and of how many bytes; 0: none. */
+    /* A store in the frame: its place and number of bytes; 0: none. */
     struct pgk_insn_operand place;
     uint32_t stores;
     struct pgk_insn_operand stored; /* what 8 bytes become */
 };
 
-/* Of an instruction that is valid. What is not known of it is told as changed and lost. */
+/* For a valid instruction. Unknown effects are reported as changed and lost. */
 void pgk_insn_effect(const struct pgk_insn_decoder *d, const uint8_t *bytes, size_t n,
                      uint64_t addr, struct pgk_insn_effect *effect);
 

@@ -1,4 +1,4 @@
-/* What instructions of x86-64 do with addresses. */
+/* The effects of x86-64 instructions on addresses. */
 #include "x86_priv.h"
 
 #include <string.h>
@@ -20,8 +20,8 @@ static int number_of(ZydisRegister reg)
                : -1;
 }
 
-/* Where an operand in memory is: at a register and a distance, or at an address. False for any
- * other, as of a table or of a thread. */
+/* The place of a memory operand: a register and a displacement, or an address. False for any other,
+ * such as an index into a table or a thread variable. */
 static bool place_of(const ZydisDecodedInstruction *in, const ZydisDecodedOperand *op,
                      uint64_t addr, struct pgk_insn_operand *place)
 {
@@ -63,11 +63,11 @@ static uint32_t changed_by(const ZydisDecodedInstruction *in, const ZydisDecoded
             int number = number_of(ops[i].reg.value);
             changed |= number < 0 ? 0 : (uint32_t)1 << number;
         }
-    /* What is called gives the stack back as it was. */
+    /* A callee restores the stack pointer. */
     return in->meta.category == ZYDIS_CATEGORY_CALL ? changed & ~(1u << RSP) : changed;
 }
 
-/* Stores in the frame, whose place registers and numbers tell. */
+/* Stores to the frame, at a place that registers and numbers give. */
 static void find_store(const ZydisDecodedInstruction *in, const ZydisDecodedOperand *ops,
                        uint64_t addr, struct pgk_insn_effect *e)
 {
@@ -93,7 +93,7 @@ static bool is_immediate(const ZydisDecodedOperand *op)
     return op->type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
 }
 
-/* What the first operand becomes, where it is a register. */
+/* The new value of the first operand, if it is a register. */
 static void find_value(const ZydisDecodedInstruction *in, const ZydisDecodedOperand *ops,
                        uint64_t addr, struct pgk_insn_effect *e)
 {

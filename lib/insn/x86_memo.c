@@ -1,4 +1,4 @@
-/* What was decoded before, by the bytes that length and class of an instruction depend on.
+/* A cache of decoded instructions, keyed by the bytes that their length and class depend on.
  *
  *     prefix  REX  0f  opcode  ModRM  SIB
  *       66    48   0f    af      04    25       66 imul 0x1234, %rax
@@ -32,7 +32,7 @@ struct pgk_x86_memo {
 enum {
     REX = 0x10,
     ELSE = 0xff, /* left to Zydis: VEX and EVEX, XOP (8f), and prefixes that are rare */
-    SECOND = 1 << 16, /* the opcode stands behind 0f */
+    SECOND = 1 << 16, /* the opcode follows 0f */
     WIDE = 1 << 17, /* index without base, with a distance of four bytes */
     PREFIX_SHIFT = 18,
     REX_SHIFT = 21,
@@ -49,7 +49,7 @@ static const uint8_t before_opcode[256] = {
     [0x4f] = 0x1f,
 };
 
-/* Of frequent opcodes, those that no ModRM byte follows: what comes next is not part of the key. */
+/* Frequent opcodes without a ModRM byte: the bytes after them are not part of the key. */
 static bool is_alone(uint8_t opcode, bool second)
 {
     uint8_t row = opcode & 0xf0;
@@ -61,7 +61,8 @@ static bool is_alone(uint8_t opcode, bool second)
            (opcode < 0x40 && (opcode & 6) == 4);
 }
 
-/* Behind 0f: other maps, what has its opcode at the end, and what constrains addresses. */
+/* After 0f: other maps, instructions with the opcode at the end, and those that constrain
+ * addresses. */
 static bool is_left_out(uint8_t opcode)
 {
     return opcode == 0x38 || opcode == 0x3a || opcode == 0x0f || opcode == 0x1a || opcode == 0x1b;

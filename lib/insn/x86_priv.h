@@ -1,4 +1,4 @@
-/* What decoding and text of x86-64 share. */
+/* Shared by the decoder and the text of x86-64. */
 #ifndef PGK_X86_PRIV_H
 #define PGK_X86_PRIV_H
 

@@ -119,7 +119,7 @@ static void put_suffix(struct text *t, const ZydisDecodedInstruction *in,
     const ZydisDecodedOperand *mem = memory_operand(in, ops);
     switch (suffix) {
     case PGK_X86_SIZED:
-        /* What goes to memory from a segment register has 16 bits whatever the prefixes say. */
+        /* A store of a segment register has 16 bits whatever the prefixes are. */
         if (in->mnemonic == ZYDIS_MNEMONIC_MOV && in->opcode == 0x8c && mem)
             put_char(t, 'w');
         else if (in->mnemonic == ZYDIS_MNEMONIC_CRC32)
@@ -486,7 +486,7 @@ static void put_operands(struct text *t, const ZydisDecodedInstruction *in,
                          const ZydisDecodedOperand *ops, uint64_t next, bool drop_imm)
 {
     unsigned n = in->operand_count_visible, imms = 0;
-    /* Of two registers to exchange, LLVM names the first one first. */
+    /* LLVM prints two exchanged registers in their encoded order. */
     bool forward = (in->mnemonic == ZYDIS_MNEMONIC_XCHG && !memory_operand(in, ops)) ||
                    in->mnemonic == ZYDIS_MNEMONIC_ENTER;
     bool first = true, rounded = false; /* the mode stands before the first vector */
@@ -530,7 +530,7 @@ static void put_prefixes(struct text *t, const ZydisDecodedInstruction *in,
             repeat = value;
         addr32 |= value == 0x67 && !is_string(in) && !memory_operand(in, ops);
     }
-    /* Behind 0f they choose the instruction, or are as good as not there. */
+    /* After 0f they select the instruction, or have no effect. */
     if (repeat && in->opcode_map == ZYDIS_OPCODE_MAP_DEFAULT)
         put_str(t, repeat == 0xf3 ? "rep\t\t" : "repne\t\t");
     if (addr32)
