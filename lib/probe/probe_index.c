@@ -315,7 +315,7 @@ int pgk_probe_index_functions(struct pgk_probe_index **index, const struct pgk_p
 /* True if [low, high] and a range have an address in common. */
 static bool touches(const struct pgk_probe_range *ranges, size_t count, uint64_t low, uint64_t high)
 {
-    /* the first range that ends behind `low` */
+    /* the first range that ends after `low` */
     PGK_SEARCH(from, count, mid, ranges[mid].high <= low)
     return from < count && ranges[from].low <= high;
 }

@@ -1,4 +1,4 @@
-/* What the files of this room share: the opened sections, and the walk over a body. */
+/* Shared by the files of this room: the opened sections, and the walk over a body. */
 #ifndef PGK_PROBE_PRIV_H
 #define PGK_PROBE_PRIV_H
 

@@ -1,4 +1,4 @@
-/* What an index answers. */
+/* Queries of an index. */
 #include "probe_index.h"
 #include "search.h"
 
@@ -42,7 +42,7 @@ struct pgk_probe pgk_probe_get(const struct pgk_probe_index *ix, uint32_t number
     };
 }
 
-/* The first probe of node `number` or of one behind it. */
+/* The first probe of node `number` or of a later one. */
 static uint32_t first_probe(const struct pgk_probe_index *ix, uint32_t number)
 {
     PGK_SEARCH(from, ix->n_probes, mid, ix->probes[mid].node < number)

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 enum {
-    MAX_INDEX = 1 << 29, /* what an index has room for */
+    MAX_INDEX = 1 << 29, /* what an index can hold */
 };
 
 struct scan {
@@ -70,7 +70,7 @@ static void scan_probe(struct pgk_probe_walk *w, void *ctx, const struct pgk_pro
         s->highest_index = seen->index;
 }
 
-/* Probes may stand at the very end of the code, behind what does not return. */
+/* Probes may stand at the very end of the code, after a call that does not return. */
 static bool in_text(const struct pgk_probes *p, uint64_t addr)
 {
     for (size_t i = 0; i < p->text.n; i++)

@@ -68,9 +68,9 @@ static bool inside(const struct pgk_probe_start *s, uint64_t addr)
 
 /* Clang 14 gives the first probe of a section an absolute address, and all others, across
  * functions, count from the one before. Later releases begin each function at its symbol. After
- * linking, both may stand in one section, and nothing tells them apart but where they lead: to
- * the function itself or not. What is left of a function that was inlined elsewhere does not
- * lead there either, but then the function has another root that does. */
+ * linking, both may be in one section, and only the resulting address distinguishes them: it is in
+ * the function itself or not. The rest of a function that was inlined elsewhere is not in it
+ * either, but then the function has another root that is. */
 void pgk_probe_walk_base(struct pgk_probe_walk *w, int64_t delta)
 {
     struct pgk_probe_start *s = w->symbol;

@@ -78,7 +78,7 @@ PGK_PROBE_INLINE uint32_t walk_u32(struct pgk_cursor *c, const char *field)
 }
 
 int pgk_probe_walk_fail(const struct pgk_probe_walk *w, struct pgk_err *err);
-/* What is wrong with the body begins at its GUID. */
+/* Errors of a body are reported at its GUID. */
 int pgk_probe_walk_reject(const struct pgk_probe_walk *w, const char *field, const char *found,
                           const char *expected, int status, struct pgk_err *err);
 int pgk_probe_walk_bad_type(const struct pgk_probe_walk *w, uint64_t off, unsigned type,
