@@ -1,5 +1,5 @@
 /* Data access profiles: how often sampled loads and stores hit which global variable or string
- * literal, and which are known not to be hit. MemProf V4 and YAML hold one beside the heap
+ * literal, and which are known not to be hit. MemProf V4 and YAML hold one next to the heap
  * records. docs/formats/indexed-heap.md section 8
  *
  * Kept in one order, so that equal profiles are written as equal bytes: entries by count, falling,
@@ -35,7 +35,7 @@ struct pgk_data_access {
 void pgk_data_access_free(struct pgk_data_access *d);
 bool pgk_data_access_any(const struct pgk_data_access *d);
 
-/* Where strings and places of a data access profile live. */
+/* The tables that hold the strings and places of a data access profile. */
 struct pgk_data_store {
     struct pgk_data_access *data;
     struct pgk_intern *strings;

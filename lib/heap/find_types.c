@@ -1,5 +1,5 @@
-/* Types of the objects of contexts: by what the program tells of its calls, and by the names of the
- * C++ library's functions that allocate. docs/formats/heap-types.md */
+/* Types of the objects of contexts: from the program's rows about its calls, and from the names of
+ * the C++ library's allocating functions. docs/formats/heap-types.md */
 #include "binary_set.h"
 #include "demangle.h"
 #include "function_name.h"
@@ -40,7 +40,7 @@ static bool ends_with(const char *text, size_t len, const char *end)
     return len >= n && !memcmp(text + len - n, end, n);
 }
 
-/* What a member function of the C++ library allocates whose class says it: "T" for
+/* The type that a member function of the C++ library allocates, from the name of its class: "T" for
  * "std::allocator<T>::allocate" and the like, and for all of "std::basic_string<T, ...>". */
 static uint32_t type_of_member(struct pgk_heap *h, const char *name)
 {
@@ -83,8 +83,8 @@ static bool is_of_library(const char *linkage_name)
     return false;
 }
 
-/* Goes up the stack as long as functions return what they got; functions of the C++ library that
- * nothing is told of are passed, but for those whose name says it. A string id; 0: unknown. */
+/* Goes up the stack as long as functions return the pointer that they got; skips functions of the
+ * C++ library without rows, unless their name shows the type. A string id; 0: unknown. */
 static uint32_t type_of(struct find *f, uint32_t stack)
 {
     struct pgk_heap *h = f->heap;
@@ -118,7 +118,7 @@ static int find_all(struct find *f, struct pgk_err *err)
             return pgk_fail_nomem(err);
     for (size_t i = 0; i < h->contexts.n; i++) {
         struct pgk_heap_context *c = &h->contexts.v[i];
-        /* What a program told earlier counts for more than names of functions. */
+        /* Types that a program gave earlier take precedence over names of functions. */
         if (!f->rows.v.n && pgk_context_value(h, c, PGK_MIB_DataTypeId))
             continue;
         uint32_t type = type_of(f, c->stack);

@@ -104,7 +104,7 @@ static int add_chain(struct pgk_heap *h, uint32_t *node, bool leaf, struct pgk_e
     return status;
 }
 
-/* What symbolises an address adds its functions then. */
+/* Symbolisation adds the functions of addresses later. */
 int pgk_heap_own_stack(struct pgk_heap *h, uint32_t stack, struct pgk_err *err)
 {
     uint32_t node = stack;

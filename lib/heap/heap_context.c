@@ -58,7 +58,7 @@ static bool set_histogram(struct pgk_heap *h, struct pgk_heap_context *c, const 
     return true;
 }
 
-/* What is not known has no value. */
+/* Unknown fields have no value. */
 static inline uint64_t known_value(const struct pgk_mib *m, size_t id)
 {
     return m->v[id] & -(m->known >> id & 1);

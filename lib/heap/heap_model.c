@@ -433,7 +433,7 @@ static int by_guid_and_file(const void *a, const void *b, void *ctx)
     return x != y ? (x < y ? -1 : 1) : strcmp(file_of(h, i), file_of(h, j));
 }
 
-/* Told in an order that does not depend on which profile was read first. */
+/* Reported in an order that does not depend on which profile was read first. */
 int pgk_heap_same_named(const struct pgk_heap *heap, struct pgk_heap_same_named *found,
                         struct pgk_err *err)
 {

@@ -1,5 +1,4 @@
-/* The heap model behind struct pgk_heap: tables of interned things, each referred to
- * by its position.
+/* The heap model, struct pgk_heap: tables of interned things, each referred to by its position.
  *
  *   strings ◄── functions ◄── frames ◄── stacks (tree) ◄── contexts
  *   modules ◄───────────────┘               ▲────────────── sites (function records)
@@ -20,7 +19,7 @@
 /* A loaded file that addresses refer to. */
 struct pgk_heap_module {
     uint32_t build_id;   /* string id of the bytes; 0: the file has none */
-    /* What distinguishes modules without build id: */
+    /* Distinguishes modules without build id: */
     uint64_t text_size;  /* bytes of the executable segment in memory */
     uint64_t text_off;   /* where it stands in the file, if by_file_off */
     bool by_file_off;    /* addresses are offsets in the file, not link addresses: what
@@ -38,8 +37,8 @@ struct pgk_heap_text {
     uint64_t at, size;
 };
 
-/* A module that was loaded while a raw profile was recorded; the program comes first. Tells
- * which profile does not belong to the binaries that were given. */
+/* A module that was loaded while a raw profile was recorded; the program comes first. Identifies
+ * profiles that do not belong to the given binaries. */
 struct pgk_heap_loaded {
     uint32_t profile; /* string id of the file's name */
     uint32_t module;
@@ -61,7 +60,7 @@ struct pgk_frame {
     uint64_t where;
     uint32_t ref;
     uint32_t kind : 2;
-    /* Tells apart calls of one line and column, as DWARF does; the smallest one seen, because
+    /* Distinguishes calls of one line and column, as DWARF does; the smallest one seen, because
      * LLVM's formats do not have it. Not part of the identity. */
     uint32_t discriminator : 30;
 };
@@ -102,7 +101,7 @@ struct pgk_heap_type {
     uint32_t name; /* string id */
 };
 
-/* What all contexts of a profile add up to. */
+/* The sums over all contexts of a profile. */
 struct pgk_heap_whole {
     size_t contexts; /* 0: nothing was added up */
     uint64_t bytes;  /* at most UINT64_MAX */
@@ -147,7 +146,7 @@ struct pgk_heap {
 uint32_t pgk_heap_module(struct pgk_heap *h, const struct pgk_heap_module *m);
 /* As pgk_heap_module, for a module of another model. */
 uint32_t pgk_heap_copy_module(struct pgk_heap *to, const struct pgk_heap *from, uint32_t module);
-/* Notes that `module` was loaded in the run behind `profile`; false when out of memory. */
+/* Records that `module` was loaded in the run that wrote `profile`; false when out of memory. */
 bool pgk_heap_note_loaded(struct pgk_heap *h, const char *profile, uint32_t module);
 /* Notes an executable segment; false when out of memory. */
 bool pgk_heap_note_text(struct pgk_heap *h, uint32_t module, uint64_t at, uint64_t size);
@@ -221,7 +220,7 @@ static inline void pgk_heap_prefetch_leaf(const struct pgk_heap *h, uint32_t sta
 /* Adds `mib` to the context of the stack (rule `across`); its histogram is copied. */
 PGK_MUST_USE int pgk_heap_add(struct pgk_heap *h, uint32_t stack, const struct pgk_mib *mib,
                               struct pgk_err *err);
-/* Makes room in `context_of` for so many stacks. */
+/* Reserves space in `context_of` for so many stacks. */
 PGK_MUST_USE int pgk_heap_reserve_contexts(struct pgk_heap *h, size_t stacks, struct pgk_err *err);
 /* Position of the context of the stack, or PGK_INDEX_NONE. */
 uint32_t pgk_heap_context_at(const struct pgk_heap *h, uint32_t stack);
@@ -230,10 +229,10 @@ PGK_MUST_USE int pgk_heap_add_site(struct pgk_heap *h, enum pgk_site_kind kind, 
                                    uint32_t stack, const uint64_t *callees, size_t n_callees,
                                    struct pgk_err *err);
 
-/* Adds what a file tells of its processes; on a shared model, too. */
+/* Adds a file's data about its processes; also on a shared model. */
 void pgk_heap_add_origin(struct pgk_heap *h, const struct pgk_heap_origin *origin);
-/* Adds what is of the whole profile and not of a context or function: the data access profile, how
- * the heap was over time, what is told of processes, and names of types. `stacks` is as for
+/* Adds the data of the whole profile, not of a context or function: the data access profile, the
+ * heap over time, data about processes, and names of types. `stacks` is as for
  * pgk_over_time_merge. */
 PGK_MUST_USE int pgk_heap_add_whole(struct pgk_heap *to, const struct pgk_heap *from,
                                     const uint32_t *stacks, struct pgk_err *err);

@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-/* The fields of records/heap_origin.def, which says what they mean. They are spelt out here so that
- * whoever sees the heap model need not see that list. All zeros: nothing is told. */
+/* The fields of records/heap_origin.def, which says what they mean. They are repeated here so that
+ * users of the heap model need not include that list. All zeros: unknown. */
 struct pgk_heap_origin {
     uint64_t processes, untold;
     uint64_t interrupted, library_accesses, one_thread; /* processes */

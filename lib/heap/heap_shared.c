@@ -8,9 +8,9 @@
 
 enum { CACHE_LINE = 64 };
 
-/* What is changed often stands apart from what is read. */
+/* Fields that change often are on other cache lines than fields that are only read. */
 struct pgk_heap_sharing {
-    pthread_rwlock_t room;  /* held by who has a claim; to write by who makes room */
+    pthread_rwlock_t room;  /* read-locked by claims, write-locked to grow tables */
     atomic_size_t claimed_nodes, claimed_contexts;
     char apart_1[CACHE_LINE];
     pthread_mutex_t names;
@@ -66,9 +66,10 @@ void pgk_heap_let_names(struct pgk_heap *h)
         pthread_mutex_unlock(&h->sharing->names);
 }
 
-/* ---- room ---- */
+/* ---- capacity ---- */
 
-/* Is there room for all claims? What a thread has added counts before its claim ends. */
+/* Whether the tables can hold all claims. Entries that a thread has added count before its claim
+ * ends. */
 static bool has_room(const struct pgk_heap *h, size_t nodes, size_t contexts)
 {
     const struct pgk_heap_sharing *s = h->sharing;
@@ -77,7 +78,7 @@ static bool has_room(const struct pgk_heap *h, size_t nodes, size_t contexts)
            h->context_of.n >= h->stacks.nodes.cap;
 }
 
-/* While nobody has a claim. */
+/* Only while no thread has a claim. */
 static int make_room(struct pgk_heap *h, size_t nodes, size_t contexts, struct pgk_err *err)
 {
     count(h);
@@ -139,7 +140,7 @@ bool pgk_heap_push(struct pgk_heap *h, uint32_t parent, const uint32_t *frames, 
 
 /* ---- contexts ---- */
 
-/* What the entry says; nobody else changes it, or its context, until it is set again. */
+/* The value of the entry; no other thread changes it, or its context, until it is set again. */
 static uint32_t hold(uint32_t *entry)
 {
     unsigned turns = 0;

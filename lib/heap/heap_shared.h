@@ -1,9 +1,9 @@
 /* Several threads that add to one heap model.
  *
  * What is large, stacks and contexts, is added to without a lock: a new stack takes its place in
- * the table of stacks by one exchange, a context is held by a bit of its entry in `context_of`.
- * So neither table may move meanwhile: threads claim room for what they are about to add, and
- * tables grow when nobody has a claim. Everything else is rare or small, and has one lock.
+ * the table of stacks by one exchange, a context is held by a bit of its entry in `context_of`. So
+ * neither table may move meanwhile: threads claim capacity for what they are about to add, and
+ * tables grow while no thread has a claim. Everything else is rare or small, and has one lock.
  *
  * Which numbers things get depends on which thread comes first; what the model says does not.
  *
@@ -13,11 +13,11 @@
 
 #include "heap_model.h"
 
-/* From now on until pgk_heap_unshare, threads may add as described here and in no other way. */
+/* From now on until pgk_heap_unshare, threads may add as described here only. */
 PGK_MUST_USE int pgk_heap_share(struct pgk_heap *h, struct pgk_err *err);
 void pgk_heap_unshare(struct pgk_heap *h);
 
-/* Room for at most so many new stack nodes and contexts of stacks that are there, until
+/* Claims capacity for at most so many new stack nodes and contexts of existing stacks, until
  * pgk_heap_release is called with the same numbers. */
 PGK_MUST_USE int pgk_heap_claim(struct pgk_heap *h, size_t nodes, size_t contexts,
                                 struct pgk_err *err);

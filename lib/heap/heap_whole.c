@@ -1,4 +1,4 @@
-/* What contexts add up to, also those of a profile of which only a part was read. */
+/* Sums over contexts, also for a profile of which only a part was read. */
 #include "heap_model.h"
 #include "opts.h"
 

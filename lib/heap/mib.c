@@ -287,7 +287,7 @@ void pgk_mib_forget_accesses(struct pgk_mib *m)
     m->hist_count = 0;
 }
 
-/* What a sign stands for: one field of a group is all ones, and so the group is not known. */
+/* The mark of an unknown group: one of its fields is all ones. */
 static const struct {
     enum pgk_mib_id total, sign;
     uint64_t all_ones, group;

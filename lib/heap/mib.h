@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A block with room for all of its values. */
+/* A block with space for all of its values. */
 struct pgk_mib {
     uint64_t known;       /* bit per pgk_mib_id: the profile has this field */
     uint32_t hist_count;  /* elements of `hist` */
@@ -94,8 +94,8 @@ uint64_t pgk_mib_known_by_signs(uint64_t known);
 /* Makes unknown what has the sign in a block that was read. */
 void pgk_mib_take_signs(struct pgk_mib *m);
 /* Of the objects of a context on average: seconds that they live; accesses per byte and second, as
- * LLVM has them; accesses per byte over their life. Files for compilers hold the density alone: of
- * objects that lived less than the clock tells it is what they had in all. */
+ * LLVM has them; accesses per byte over their life. Files for compilers hold only the density: for
+ * objects that lived for less than the clock's resolution it is the total number of accesses. */
 double pgk_mib_seconds(const struct pgk_mib *m);
 double pgk_mib_density(const struct pgk_mib *m);
 double pgk_mib_heat(const struct pgk_mib *m);

@@ -11,7 +11,7 @@ uint32_t pgk_module_binary(const struct pgk_heap *h, uint32_t module,
                            const struct pgk_binaries *binaries);
 
 /* The same, but one with a build id that was not given may be found, as the options of the set
- * tell; *pos is PGK_INDEX_NONE if it was not. */
+ * allow; *pos is PGK_INDEX_NONE if it was not. */
 int pgk_module_look_for(const struct pgk_heap *h, uint32_t module, struct pgk_binaries *binaries,
                         uint32_t *pos, struct pgk_err *err);
 /* How many addresses of call stacks lie in each module; to be freed, NULL when out of memory. */

@@ -1,4 +1,4 @@
-/* How the heap of processes was over time. */
+/* The heap of processes over time. */
 #include "over_time.h"
 
 #include "heap_model.h"
@@ -20,7 +20,7 @@ static int compare(uint64_t a, uint64_t b)
     return a < b ? -1 : a > b;
 }
 
-/* Bytes that shares tell of. */
+/* Bytes in shares. */
 static uint64_t broken_down(const struct pgk_over_time *t)
 {
     uint64_t bytes = 0;

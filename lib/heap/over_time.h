@@ -1,4 +1,4 @@
-/* How the heap of processes was over time: the curve of one, and its peak. */
+/* The heap of processes over time: the curve of one, and its peak. */
 #ifndef PGK_OVER_TIME_H
 #define PGK_OVER_TIME_H
 
@@ -6,7 +6,7 @@
 #include "compiler.h"
 #include "vec.h"
 
-/* What a context held at a point. */
+/* The bytes that a context held at a point. */
 struct pgk_over_time_share {
     uint32_t point, stack; /* of `points`; of the context */
     uint64_t bytes;

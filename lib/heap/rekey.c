@@ -94,7 +94,7 @@ static bool push_nodes(struct pgk_rekey *k, size_t first_node, size_t end_node)
     return true;
 }
 
-enum { AT_ONCE = 1024 }; /* for which room is claimed in a shared model */
+enum { AT_ONCE = 1024 }; /* for which capacity is claimed in a shared model */
 
 static int push_shared(struct pgk_rekey *k, struct pgk_err *err)
 {

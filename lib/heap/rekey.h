@@ -1,5 +1,5 @@
-/* Copying a heap model into another while each frame is replaced by none, one or
- * several others: the one mechanism behind merging and symbolisation. */
+/* Copying a heap model into another while each frame is replaced by none, one or several others:
+ * the one mechanism of merging and symbolisation. */
 #ifndef PGK_REKEY_H
 #define PGK_REKEY_H
 
@@ -35,7 +35,7 @@ PGK_MUST_USE int pgk_rekey_finish(struct pgk_rekey *k, struct pgk_err *err);
 void pgk_rekey_end(struct pgk_rekey *k);
 
 /* Compilers compare these bits of a line offset, and clang computes its own offsets with as many;
- * profiles have room for 32, which never match where the others are not 0. */
+ * profiles have 32 bits, which never match if the upper ones are not 0. */
 #define PGK_LLVM_LINE_MASK UINT32_C(0xffff)
 
 /* A new model in which functions are known by GUID alone and line offsets have the bits that

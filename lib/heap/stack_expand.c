@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
-/* A node of the old tree on its way: of its new frames, those below `left` are to come, up to
- * `stop`, which is the leaf's. */
+/* A node of the old tree while it is expanded: of its new frames, those below `left` are still to
+ * come, up to `stop`, which is the leaf's. */
 struct item {
     uint32_t node, left, stop;
     uint32_t frame; /* that comes next */

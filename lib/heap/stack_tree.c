@@ -108,7 +108,7 @@ bool pgk_stack_reserve(struct pgk_stack_tree *t, size_t nodes)
            ((mask == t->mask && t->slots) || set_slots(t, mask));
 }
 
-/* Makes room for one more node. */
+/* Reserves space for one more node. */
 static bool make_room(struct pgk_stack_tree *t)
 {
     uint32_t mask = t->mask;
@@ -148,9 +148,9 @@ size_t pgk_stack_room(const struct pgk_stack_tree *t)
     return places < t->nodes.cap ? places : t->nodes.cap;
 }
 
-/* A thread that finds the place of a node empty takes it by this mark. What comes on top of it
- * nobody else can know yet: so all the rest of the stack is made, and then shown by giving the
- * place its node. That leaves no numbers without a node, and stacks stand together. */
+/* A thread that finds the place of a node empty takes it by this mark. No other thread can know the
+ * nodes above it yet. So it makes all the rest of the stack, and then publishes it by storing the
+ * node in the place. No number is left without a node, and the nodes of a stack stay together. */
 #define TAKEN PGK_NODE_NONE
 
 /* Is there a node, or will there be one in a moment? Else the place is the caller's now. */
@@ -196,8 +196,8 @@ found:
     return node;
 }
 
-/* Puts a node where its pair will be looked for, which nobody does yet: no place that another
- * thread has taken will be its. */
+/* Puts a node at the place of its pair. No thread looks for this pair yet, so a place that another
+ * thread has taken is never for it. */
 static inline void put_shared(struct pgk_stack_tree *t, uint32_t node)
 {
     const struct pgk_stack_node *n = &t->nodes.v[node];

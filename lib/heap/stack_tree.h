@@ -26,7 +26,7 @@ struct pgk_stack_tree {
 
 /* A zeroed struct becomes a tree by init; false when out of memory. */
 bool pgk_stack_tree_init(struct pgk_stack_tree *t);
-/* Makes room for so many nodes in all; false when out of memory. */
+/* Reserves space for so many nodes in all; false when out of memory. */
 bool pgk_stack_reserve(struct pgk_stack_tree *t, size_t nodes);
 void pgk_stack_tree_free(struct pgk_stack_tree *t);
 /* Gives back what only adding needs; the next addition makes it anew. */
@@ -40,15 +40,15 @@ uint32_t pgk_stack_push(struct pgk_stack_tree *t, uint32_t parent, uint32_t fram
  * i. False when out of memory. */
 bool pgk_stack_push_path(struct pgk_stack_tree *t, uint32_t parent, const uint32_t *frames,
                          size_t n, uint32_t *nodes);
-/* How many nodes there may be before adding one needs memory. */
+/* The number of nodes from which adding one needs memory. */
 size_t pgk_stack_room(const struct pgk_stack_tree *t);
-/* As pgk_stack_push_path, for several threads at a time, where there is room. *count is
- * the number of nodes, apart from the tree: whoever only reads this does not wait for a change of
- * that. */
+/* As pgk_stack_push_path, for several threads at a time, within the capacity. *count is the number
+ * of nodes, kept outside of the tree so that readers of the tree do not wait for its changes. */
 void pgk_stack_push_path_shared(struct pgk_stack_tree *t, size_t *count, uint32_t parent,
                                 const uint32_t *frames, size_t n, uint32_t *nodes);
 
-/* What becomes of frame i of another tree: frames[first[i] .. first[i + 1] - 1], leaf first. */
+/* The frames that replace frame i of another tree: frames[first[i] .. first[i + 1] - 1], leaf
+ * first. */
 struct pgk_frame_map {
     PGK_VEC(uint32_t) first;
     PGK_VEC(uint32_t) frames;

@@ -53,7 +53,7 @@ static int find_binary(struct symbolise *s, uint32_t module)
     return 0;
 }
 
-/* What a profile says of a module that no given binary is. */
+/* Describes a module of the profile that matches no given binary. */
 static const char *module_text(const struct pgk_heap *h, uint32_t module, char *buf, size_t size)
 {
     const struct pgk_heap_module *m = &h->modules.v[module];
@@ -394,7 +394,7 @@ static int run(struct symbolise *s, struct pgk_heap_symbolised *done)
     return 0;
 }
 
-/* What was symbolised before gets what LLVM's formats hold, too. */
+/* Frames that were symbolised before are also reduced to what LLVM's formats hold. */
 static int begin_for_llvm(struct symbolise *s)
 {
     s->k.place_mask = pgk_frame_place(PGK_LLVM_LINE_MASK, UINT32_MAX);
@@ -448,8 +448,8 @@ struct naming {
     struct pgk_err *err;
 };
 
-/* Of static functions of one name the profile has one record: which of their files a frame is in
- * nobody knows. */
+/* The profile has one record for all static functions of one name; it is unknown in which of their
+ * files a frame is. */
 static int name_function(void *ctx, const struct pgk_sym_function *f)
 {
     struct naming *n = ctx;

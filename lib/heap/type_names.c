@@ -30,7 +30,7 @@ uint64_t pgk_heap_type_id(const struct pgk_heap *h, uint32_t name)
     return pgk_heap_guid(pgk_intern_str(&h->strings, name), pgk_intern_len(&h->strings, name));
 }
 
-/* Of two names with one hash the first in the order of bytes is kept, whichever comes first. */
+/* If two names have one hash, the first in the order of bytes is kept, in any order of inputs. */
 bool pgk_heap_note_type(struct pgk_heap *h, uint32_t name)
 {
     uint64_t id = pgk_heap_type_id(h, name);

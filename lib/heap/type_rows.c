@@ -59,8 +59,8 @@ static bool parse(const char *at, const char *end, struct pgk_type_row *row, con
     return true;
 }
 
-/* A type may be told by the linkage name of what describes it, "_ZTS3Foo", and "*" for each
- * pointer. False when out of memory. */
+/* A type may be given by the linkage name of its description, "_ZTS3Foo", and "*" for each pointer.
+ * False when out of memory. */
 static bool take_type(struct pgk_type_rows *rows, const char *type, size_t len, uint32_t *id)
 {
     static const char mangled[] = "_ZTS", shown[] = "typeinfo name for ";

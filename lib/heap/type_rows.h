@@ -1,4 +1,4 @@
-/* What a program tells of the types that it allocates: the rows of .debug_pgokit_types
+/* The types that a program allocates: the rows of .debug_pgokit_types
  * (docs/formats/heap-types.md). */
 #ifndef PGK_TYPE_ROWS_H
 #define PGK_TYPE_ROWS_H
