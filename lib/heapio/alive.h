@@ -4,18 +4,18 @@
 
 #include "mib.h"
 
-/* Of a context, the objects begun in sheets less those closed there: what was alive in the end.
- * Differences of unsigned numbers come out right whatever the order. */
+/* The objects of a context that were begun in sheets less those closed there: those alive in the
+ * end. Differences of unsigned numbers are right in any order. */
 struct pgk_alive {
     uint32_t objects;
     uint64_t bytes, start_ms;
 };
 
-/* Adds them to the block of the closed ones, in which nothing is known if there are none; their
- * number, 0 if it makes no sense. Number and bytes are exact but for one object in flight per
- * thread. `end`, in ms, is the last event that the file knows of; sizes and lifetimes of single
- * ones are means. Their accesses nobody knows: those of a context are of its closed objects, from
- * which it keeps its mean densities, or unknown if there are none. */
+/* Adds them to the block of the closed ones, in which nothing is known if there are none. Returns
+ * their number, 0 if it makes no sense. Number and bytes are exact except for one object in flight
+ * per thread. `end`, in ms, is the last event that the file has; sizes and lifetimes of single
+ * objects are means. Their accesses are unknown: a context keeps those, and the mean densities, of
+ * its closed objects, or has none if nothing was closed. */
 uint64_t pgk_alive_add(const struct pgk_alive *alive, uint32_t end, struct pgk_mib *m);
 
 #endif

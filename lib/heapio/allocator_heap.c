@@ -11,7 +11,7 @@
 #include <math.h>
 
 enum { STACK_FRAMES_MAX = 16384 };
-/* What to do about a file that is not as it should be. */
+/* The hint for a damaged file. */
 #define HINT "the file is cut or damaged; write it again"
 #define MAPS "MAPPED_LIBRARIES:"
 
@@ -106,7 +106,7 @@ static int read_mapping(struct reader *r, struct pgk_text_line *l)
                : pgk_fail_nomem(r->text.err);
 }
 
-/* All behind the line that announces it; blank lines end it. */
+/* Everything after the line that announces it; blank lines end it. */
 static int read_map(struct reader *r)
 {
     bool in_map = false;
@@ -267,7 +267,7 @@ int pgk_allocator_heap_read(struct pgk_heap *h, const uint8_t *bytes, size_t siz
 
 /* ---- among the formats ---- */
 
-/* The file does not tell whether the process went on. */
+/* The file does not show whether the process continued. */
 static int read(struct pgk_heap *heap, const struct pgk_file_bytes *file,
                 struct pgk_file_info *info, struct pgk_err *err)
 {

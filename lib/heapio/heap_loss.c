@@ -1,4 +1,4 @@
-/* What a form of heap profiles cannot hold of a model. */
+/* Lists the data of a heap model that a format cannot hold. */
 #include "heap_raw_layout.h"
 #include "memprof_version.h"
 #include "rekey.h"
@@ -23,7 +23,7 @@ static void say(struct losses *l, const char *sentence)
     l->fn(l->ctx, sentence);
 }
 
-/* Fields that the target has room for. */
+/* Fields that the target can hold. */
 static uint64_t target_fields(const struct losses *l)
 {
     uint64_t fields = 0;

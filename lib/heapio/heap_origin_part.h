@@ -8,7 +8,7 @@
 #include "heap_origin.h"
 #include "sink.h"
 
-/* What a reader found out about a file. */
+/* Facts that a reader found out about a file. */
 struct pgk_heap_read_info {
     uint32_t version; /* raw profiles: of the last dump */
     struct pgk_heap_origin origin;

@@ -40,7 +40,7 @@ struct pc_slot {
     uint32_t frame; /* + 1; 0: empty */
 };
 
-/* What dumps of one version look like. */
+/* The layout of dumps of one version. */
 struct layout {
     const struct pgk_raw_version *row; /* NULL: not met so far */
     struct pgk_raw_mib mib;
@@ -60,7 +60,7 @@ struct reader {
     uint64_t notes;        /* flags of pgokit's runtime */
     bool noted;            /* there were some notes */
     uint64_t own_ns, own_bytes; /* and what it cost */
-    bool begun;            /* this dump is a sheet that says which objects were begun */
+    bool begun;            /* this dump is a sheet with the objects begun */
     PGK_VEC(struct pgk_alive) alive; /* of the entries, as far as there are sheets */
     uint64_t objects_alive;
     struct pgk_raw_notes dump_notes; /* of this dump */
@@ -266,7 +266,7 @@ static bool add_entry(struct reader *r, const struct entry *e)
            pgk_index_add(&r->by_id, pgk_hash_u64(e->id), (uint32_t)r->entries.n - 1);
 }
 
-/* What was found at a file offset before. */
+/* The result found at a file offset before. */
 static const uint8_t *bytes_at(const struct reader *r, uint64_t off)
 {
     return r->bytes + (off - r->base_off);
@@ -315,7 +315,7 @@ static int step_entry(struct reader *r, struct entry *e, uint32_t version, uint6
     return pgk_mib_step(e->merged, &later, &r->scratch) ? 0 : pgk_fail_nomem(r->err);
 }
 
-/* What is alive of an entry; NULL when out of memory. */
+/* The live objects of an entry; NULL when out of memory. */
 static struct pgk_alive *alive_of(struct reader *r, size_t entry)
 {
     while (r->alive.n <= entry)
@@ -358,7 +358,7 @@ static int add_block(struct reader *r, uint64_t id, uint32_t version, uint64_t o
     return 0;
 }
 
-/* A dump with contexts that does not tell something makes it unknown. */
+/* A fact that one dump with contexts lacks is unknown for all. */
 static void miss_times(struct reader *r, uint64_t contexts)
 {
     const uint64_t flags = r->dump_notes.flags;
@@ -509,7 +509,7 @@ static struct pcs pcs_at(const struct reader *r, uint64_t off)
     return (struct pcs){p, pc_at(p - sizeof(uint64_t), 0)};
 }
 
-/* How many callers two stacks share, from the program's entry on. */
+/* The number of callers that two stacks share, from the program's entry on. */
 static uint64_t shared_callers(const struct pcs *a, const struct pcs *b)
 {
     uint64_t n = 0, most = a->n < b->n ? a->n : b->n;

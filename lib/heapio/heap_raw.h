@@ -1,5 +1,4 @@
-/* Raw heap profiles: what the runtime of -fmemory-profile leaves behind.
- * docs/formats/raw-heap.md */
+/* Raw heap profiles, written by the runtime of -fmemory-profile. docs/formats/raw-heap.md */
 #ifndef PGK_HEAP_RAW_H
 #define PGK_HEAP_RAW_H
 

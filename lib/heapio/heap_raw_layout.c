@@ -1,4 +1,4 @@
-/* What raw heap profiles of a version look like. docs/formats/raw-heap.md */
+/* The layout of raw heap profiles of a version. docs/formats/raw-heap.md */
 #include "heap_raw_layout.h"
 
 #include <string.h>

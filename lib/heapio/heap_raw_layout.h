@@ -1,5 +1,5 @@
-/* What raw heap profiles of a version look like: by the rows of records/heap_raw_versions.def and
- * heap_mib.def, so that nobody else compares versions. */
+/* The layout of raw heap profiles of a version, from the rows of records/heap_raw_versions.def and
+ * heap_mib.def, so that no other code compares versions. */
 #ifndef PGK_HEAP_RAW_LAYOUT_H
 #define PGK_HEAP_RAW_LAYOUT_H
 
@@ -10,7 +10,7 @@
 
 /* How an element of a histogram is stored. */
 enum pgk_raw_element { PGK_RAW_ELEMENT_NONE, PGK_RAW_ELEMENT_U64, PGK_RAW_ELEMENT_FLOAT16 };
-/* What a module is known by. */
+/* The key of a module. */
 enum pgk_raw_module { PGK_RAW_MODULE_FILE_OFFSET, PGK_RAW_MODULE_BUILD_ID };
 
 struct pgk_raw_version {

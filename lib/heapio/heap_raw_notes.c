@@ -34,7 +34,7 @@ _Static_assert(POINT_BYTES == 0
 #undef PGK_POINT
                , "a point of the public API is one of the file");
 
-/* A table that the notes or the times tell of, by two fields in a row. */
+/* A table that two consecutive fields of the notes or the times describe. */
 struct table {
     const char *field; /* the offset, */
     uint64_t field_at; /* which stands here in the dump */
@@ -43,7 +43,7 @@ struct table {
     int bytes;
 };
 
-/* It lies between the segments and what tells of it. */
+/* It lies between the segments and the fields that describe it. */
 static int check_table(struct pgk_cursor *c, uint32_t dump, const char *record,
                        const struct table *t, uint64_t begin, uint64_t end, struct pgk_err *err)
 {
@@ -66,7 +66,7 @@ static int times_bytes(uint64_t flags)
     return flags & PGK_NOTE_BREAKDOWNS ? (int)sizeof(struct pgk_raw_times) : TIMES_BYTES;
 }
 
-/* What says how much was touched comes last in its record. */
+/* The fields about touched bytes come last in their record. */
 static int touched_bytes(uint64_t flags)
 {
     return flags & PGK_NOTE_TOUCHED ? TOUCHED_BYTES : 0;
@@ -90,7 +90,7 @@ static struct pgk_raw_touched touched_read(struct pgk_cursor *c, uint64_t flags)
     return use;
 }
 
-/* Room for times in front of the notes, which are `at`. */
+/* Whether times fit in front of the notes, which are `at`. */
 static int check_room(struct pgk_cursor *c, uint32_t dump, uint64_t flags, uint64_t at,
                       uint64_t segments_end, struct pgk_err *err)
 {

@@ -1,4 +1,4 @@
-/* What pgokit's runtime adds to a raw heap profile: records/heap_notes.def.
+/* The data that pgokit's runtime adds to a raw heap profile: records/heap_notes.def.
  * docs/formats/interrupted-heap.md */
 #ifndef PGK_HEAP_RAW_NOTES_H
 #define PGK_HEAP_RAW_NOTES_H
@@ -26,14 +26,14 @@ struct pgk_raw_touched {
 #undef PGK_TOUCHED
 };
 
-/* What no pointer led to when the process ended. */
+/* Objects that no pointer led to when the process ended. */
 struct pgk_raw_unreachable {
 #define PGK_UNREACHABLE(name, meaning) uint64_t name;
 #include "heap_notes.def"
 #undef PGK_UNREACHABLE
 };
 
-/* What a thread began in a context. */
+/* The objects that a thread began in a context. */
 struct pgk_raw_begun {
 #define PGK_BEGUN(name, type, meaning) uint64_t name;
 #define PGK_BEGUN_TIMES PGK_BEGUN
@@ -43,7 +43,7 @@ struct pgk_raw_begun {
     struct pgk_raw_touched use; /* with the flag TOUCHED */
 };
 
-/* How the heap was over time, with the flag TIMES. */
+/* The heap over time, with the flag TIMES. */
 struct pgk_raw_times {
 #define PGK_TIME_BREAKDOWNS(name, meaning) uint64_t name; /* with the flag BREAKDOWNS */
 #include "heap_notes.def"
@@ -53,7 +53,7 @@ struct pgk_raw_times {
 #undef PGK_TIME
 };
 
-/* What contexts held at a point. */
+/* The bytes that contexts held at a point. */
 struct pgk_raw_share {
 #define PGK_SHARE(name, meaning) uint64_t name;
 #include "heap_notes.def"
@@ -66,7 +66,7 @@ struct pgk_raw_breakdown {
     struct pgk_raw_share of[PGK_SHARES_MAX];
 };
 
-/* What a context was over time, in a finished dump. */
+/* A context over time, in a finished dump. */
 struct pgk_raw_life {
 #define PGK_LIFE(name, meaning) uint64_t name;
 #include "heap_notes.def"
@@ -85,8 +85,8 @@ PGK_MUST_USE int pgk_raw_notes_read(struct pgk_cursor *c, uint32_t dump, uint64_
 PGK_MUST_USE int pgk_raw_times_read(struct pgk_cursor *c, uint32_t dump, uint64_t flags,
                                     uint64_t mib_off, uint64_t segments_end,
                                     struct pgk_raw_times *times, struct pgk_err *err);
-/* The next of the contexts begun, of contexts over time, of points, of breakdowns, which the cursor
- * stands in front of. `flags` are those of the notes. */
+/* The next entry at the cursor: of the contexts begun, of contexts over time, of points, of
+ * breakdowns. `flags` are those of the notes. */
 struct pgk_raw_begun pgk_raw_begun_read(struct pgk_cursor *c, uint64_t flags);
 struct pgk_raw_life pgk_raw_life_read(struct pgk_cursor *c, uint64_t flags);
 struct pgk_heap_point pgk_raw_point_read(struct pgk_cursor *c);

@@ -50,7 +50,7 @@ static bool is_magic(const struct salvage *s, uint64_t off)
            u64_at(s, off) == PGK_HEAP_RAW_MAGIC;
 }
 
-/* Where the next dump begins, or the end of the file. Dumps are multiples of 8 bytes. */
+/* The start of the next dump, or the end of the file. Dumps are multiples of 8 bytes. */
 static uint64_t next_dump(const struct salvage *s, uint64_t off)
 {
     const uint64_t magic = PGK_HEAP_RAW_MAGIC;
@@ -172,7 +172,7 @@ static bool scan_stacks(struct salvage *s, uint64_t off, uint64_t end)
     return true;
 }
 
-/* What stands between segments and MIBs is not kept. */
+/* Bytes between segments and MIBs are not kept. */
 static void scan_notes(struct salvage *s, uint64_t start, uint64_t mibs)
 {
     struct pgk_raw_notes notes;

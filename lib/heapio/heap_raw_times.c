@@ -1,4 +1,4 @@
-/* How the heap was over time, as dumps and sheets of a raw profile tell it. */
+/* The heap over time, from the dumps and sheets of a raw profile. */
 #include "heap_raw_times.h"
 
 #include "saturate.h"
@@ -13,7 +13,7 @@ void pgk_raw_times_free(struct pgk_raw_times_sum *sum)
     pgk_vec_free(&sum->contexts);
 }
 
-/* A kill while a series was thinned leaves points of before behind those that were kept. */
+/* A kill while a series was thinned leaves old points after those that were kept. */
 static int add_points(struct pgk_raw_times_sum *sum, struct pgk_cursor *c, uint32_t dump,
                       const struct pgk_raw_times *times, struct pgk_err *err)
 {
@@ -41,8 +41,8 @@ static bool add_breakdown(struct pgk_raw_times_sum *sum, size_t point,
     return true;
 }
 
-/* Each belongs to the point of its time, of those of this dump, which are from `first` on; what a
- * kill has left behind those that were kept belongs to none, or was there before. */
+/* Each belongs to the point with its time, among those of this dump, which start at `first`. Those
+ * that a kill has left after the kept ones belong to none, or are duplicates. */
 static int add_breakdowns(struct pgk_raw_times_sum *sum, struct pgk_cursor *c, uint32_t dump,
                           const struct pgk_raw_times *times, size_t first, struct pgk_err *err)
 {
@@ -124,7 +124,7 @@ bool pgk_raw_times_add_begun(struct pgk_raw_times_sum *sum, size_t entry,
     struct pgk_raw_context_times *t = times_of(sum, entry);
     if (!t)
         return false;
-    /* What was not changed since the snapshot is what it was then. */
+    /* An entry that has not changed since the snapshot still has the values of then. */
     const bool changed = begun->epoch == (uint32_t)sum->epoch;
     t->alive_bytes += begun->alive_bytes;
     t->alive_objects += (uint32_t)begun->alive_objects;
@@ -177,7 +177,7 @@ static void give_touched(const struct pgk_raw_touched *use, struct pgk_mib *m)
     pgk_mib_set(m, PGK_MIB_MaxTouched, use->most);
 }
 
-/* What a dump says is of the end only if nothing came after it. */
+/* A dump describes the end only if nothing came after it. */
 static void give_unreachable(const struct pgk_raw_times_sum *sum,
                              const struct pgk_raw_context_times *t, struct pgk_mib *m)
 {

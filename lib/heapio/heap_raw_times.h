@@ -1,5 +1,5 @@
-/* How the heap was over time, as dumps and sheets of a raw profile tell it: put together for the
- * process that wrote them. docs/formats/interrupted-heap.md */
+/* The heap over time, from the dumps and sheets of a raw profile: put together for the process that
+ * wrote them. docs/formats/interrupted-heap.md */
 #ifndef PGK_HEAP_RAW_TIMES_H
 #define PGK_HEAP_RAW_TIMES_H
 
@@ -27,36 +27,36 @@ struct pgk_raw_id_share {
 struct pgk_raw_times_sum {
     struct pgk_over_time curve;           /* without shares until pgk_raw_times_give_shares */
     PGK_VEC(struct pgk_raw_id_share) shares;
-    bool any, missing;   /* dumps with contexts that tell it, that do not */
-    bool not_touched;    /* some dump with contexts does not tell what was touched */
+    bool any, missing;   /* dumps with contexts that have it, that do not */
+    bool not_touched;    /* some dump with contexts lacks what was touched */
     bool sheets;         /* some of the dumps are sheets */
     uint64_t epoch;      /* of the sheets */
     uint32_t peak_dump;  /* the finished dump with the highest peak; 0: the sheets have it */
-    uint32_t last_dump;  /* the last finished one that tells it */
+    uint32_t last_dump;  /* the last finished one that has it */
     bool looked;         /* it says what no pointer led to */
     PGK_VEC(struct pgk_raw_context_times) contexts; /* of the reader's entries; may be shorter */
 };
 
 void pgk_raw_times_free(struct pgk_raw_times_sum *sum);
 
-/* Adds what the times of dump number `dump` tell of the whole, which were read with its notes. */
+/* Adds the times of dump number `dump` for the whole process, which were read with its notes. */
 PGK_MUST_USE int pgk_raw_times_add(struct pgk_raw_times_sum *sum, struct pgk_cursor *c,
                                    uint32_t dump, const struct pgk_raw_notes *notes,
                                    const struct pgk_raw_times *times, struct pgk_err *err);
-/* Makes room for the times of so many entries at once; false when out of memory. */
+/* Reserves space for the times of so many entries at once; false when out of memory. */
 PGK_MUST_USE bool pgk_raw_times_reserve(struct pgk_raw_times_sum *sum, size_t entries);
-/* What the reader's entry is in a sheet, or in finished dump number `dump`; false when out of
+/* Adds the reader's entry in a sheet, or in finished dump number `dump`; false when out of
  * memory. */
 PGK_MUST_USE bool pgk_raw_times_add_begun(struct pgk_raw_times_sum *sum, size_t entry,
                                           const struct pgk_raw_begun *begun);
 PGK_MUST_USE bool pgk_raw_times_add_life(struct pgk_raw_times_sum *sum, size_t entry, uint32_t dump,
                                          const struct pgk_raw_life *life);
 
-/* Once all dumps are read: gives an entry's block the fields of what it was over time. Does nothing
- * unless all dumps tell it. */
+/* Once all dumps are read: gives an entry's block its fields over time. Does nothing unless all
+ * dumps have them. */
 void pgk_raw_times_give(const struct pgk_raw_times_sum *sum, size_t entry, struct pgk_mib *m);
-/* And gives the curve its shares; `stack_of` tells the model's stack of an id, 0 for one that has
- * no context there. False when out of memory. */
+/* Gives the curve its shares; `stack_of` returns the model's stack of an id, 0 for one that has no
+ * context there. False when out of memory. */
 PGK_MUST_USE bool pgk_raw_times_give_shares(struct pgk_raw_times_sum *sum,
                                             uint32_t (*stack_of)(const void *arg, uint64_t id),
                                             const void *arg);

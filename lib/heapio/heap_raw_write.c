@@ -10,7 +10,8 @@
 #include <stdlib.h>
 
 #define FIRST_PLACE (UINT64_C(1) << 40) /* above fixed programs, below stacks and libraries */
-#define PLACE_GAP UINT64_C(0x10000)     /* LLVM counts the first byte behind a segment to it */
+#define PLACE_GAP UINT64_C(0x10000)     /* LLVM counts the first byte after a segment as part of
+                                         * it */
 #define SPAN_MAX (UINT64_C(1) << 40)    /* of the segments of a module */
 #define PAGE_MASK UINT64_C(0xfff)
 
@@ -132,7 +133,7 @@ static bool order_modules(struct writer *w)
     return true;
 }
 
-/* What stands in the way of the range; the end of it, or 0 if there is nothing. */
+/* The end of a place or loose address in the range, or 0 if the range is free. */
 static uint64_t obstacle(const struct writer *w, uint64_t start, uint64_t end)
 {
     for (size_t i = 0; i < w->places.n; i++)

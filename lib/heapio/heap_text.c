@@ -9,11 +9,11 @@
 
 #include <inttypes.h>
 
-/* What to do about a file that is not as it should be. */
+/* The hint for a damaged file. */
 #define HINT "the text is cut or was edited; record it again"
 enum { SNIFF_BYTES = 65536, STACK_FRAMES_MAX = 16384, BUILD_ID_MAX = 64, HISTOGRAM_PRINTED = 32 };
-/* What a position-independent program takes at most: its addresses that are printed without module
- * lie so far behind its start. */
+/* The largest size of a position-independent program: its addresses that are printed without module
+ * are at most so far after its start. */
 #define PROGRAM_SPAN (UINT64_C(1) << 30)
 
 #define BLOCK_START "Memory allocation stack id = "
@@ -31,7 +31,7 @@ struct block {
 struct text_frame {
     uint64_t pc, offset; /* offset: in the module */
     uint32_t module;     /* PGK_INDEX_NONE: printed without */
-    uint64_t words;      /* hash of all behind the address */
+    uint64_t words;      /* hash of everything after the address */
 };
 
 struct stack {
@@ -53,7 +53,7 @@ struct reader {
 
 /* Blocks. */
 
-/* AVERAGE SEPARATOR MIN SEPARATOR MAX; an average is cut behind its second decimal place. */
+/* AVERAGE SEPARATOR MIN SEPARATOR MAX; an average is cut after its second decimal place. */
 struct triple {
     uint64_t hundredths, min, max;
 };

@@ -81,7 +81,7 @@ static int expect(struct reader *r, yaml_event_type_t type, const char *field, c
     return reject(r, PGK_E_CORRUPT, &r->event.start_mark, field, event_name(&r->event), what);
 }
 
-/* The next key of a map, or NULL behind the last one; lives until the next event. */
+/* The next key of a map, or NULL after the last one; lives until the next event. */
 static int next_key(struct reader *r, const char **key)
 {
     PGK_TRY(next(r));

@@ -27,7 +27,7 @@ struct trace {
     uint32_t node, depth; /* of the model's stacks */
 };
 
-/* What one stack allocates in one size. */
+/* The allocations of one stack in one size. */
 struct kind {
     uint64_t size;
     uint32_t node;
@@ -51,7 +51,7 @@ struct reader {
     bool cut;      /* the events are not those to the end of the process */
 };
 
-/* A number behind a blank. */
+/* A number after a blank. */
 static bool take_number(struct pgk_text_line *l, uint64_t *value)
 {
     struct pgk_text_line rest = *l;
@@ -143,8 +143,8 @@ static int add_frame(struct reader *r, bool inlined, uint32_t name, uint32_t fil
                                                                       : pgk_fail_nomem(r->text.err);
 }
 
-/* Code without debug information or symbol: "[libz.so.1]". Its address says nothing, as the file
- * does not tell where the module was loaded. */
+/* Code without debug information or symbol: "[libz.so.1]". Its address is useless, because the file
+ * does not record where the module was loaded. */
 static int add_unknown(struct reader *r, uint32_t module)
 {
     const char *path = pgk_intern_str(&r->heap->strings, module);
@@ -153,7 +153,7 @@ static int add_unknown(struct reader *r, uint32_t module)
     return name == PGK_INDEX_NONE ? pgk_fail_nomem(r->text.err) : add_frame(r, false, name, 0, 0);
 }
 
-/* FILE LINE behind the name of a function; a symbol has neither. */
+/* FILE LINE after the name of a function; a symbol has neither. */
 static int read_line_number(const struct reader *r, struct pgk_text_line *l, uint32_t *file,
                             uint64_t *line)
 {

@@ -14,9 +14,9 @@
 
 /* Stacks far above what is recorded are damage, and would make a small file expensive. */
 enum { STACK_FRAMES_MAX = 16384 };
-/* What to do about a file that is not as it should be. */
+/* The hint for a damaged file. */
 #define HINT "the file is cut or damaged; record it again"
-/* What no place is given for, because it is less than massif's threshold. */
+/* Bytes without a place, because they are below massif's threshold. */
 #define SUMMED_UP "[places below massif's threshold]"
 
 enum tree { TREE_NONE, TREE_DETAILED, TREE_PEAK };
@@ -26,7 +26,7 @@ struct snapshot {
     enum tree tree;
 };
 
-/* A place of the tree on the way to what is read. */
+/* A place of the tree on the path to the line being read. */
 struct place {
     uint64_t address;
     uint32_t name, file; /* string ids */
@@ -35,7 +35,7 @@ struct place {
     uint64_t callers;      /* that are still to be read */
 };
 
-/* What a stack held at a snapshot. */
+/* The bytes that a stack held at a snapshot. */
 struct held {
     uint32_t node, snapshot;
     uint64_t bytes;
@@ -66,10 +66,10 @@ static int need_line(struct reader *r, struct pgk_text_line *l, const char *reco
 
 /* ---- trees ---- */
 
-/* What stands in brackets behind the name of a function: "a.cc:13" or "in /lib/libz.so.1". */
+/* The text in brackets after the name of a function: "a.cc:13" or "in /lib/libz.so.1". */
 struct where {
     const char *name_end;                /* of the function */
-    const char *module, *file, *end;     /* NULL: not told; both end at `end` */
+    const char *module, *file, *end;     /* NULL: missing; both end at `end` */
     uint32_t line;
 };
 
@@ -145,7 +145,7 @@ static bool is_inlined(const struct place *p, const struct place *caller)
            (p->name != caller->name || p->line != caller->line || p->file != caller->file);
 }
 
-/* What the stack of the path from place 1 on held. */
+/* Adds the bytes that the stack of the path from place 1 on held. */
 static int add_held(struct reader *r, uint64_t bytes)
 {
     r->frames.n = 0;

@@ -1,5 +1,5 @@
-/* What the versions of the heap data in an indexed profile can hold: records/memprof_versions.def.
- */
+/* The fields that versions of the heap data in an indexed profile can hold:
+ * records/memprof_versions.def. */
 #ifndef PGK_MEMPROF_VERSION_H
 #define PGK_MEMPROF_VERSION_H
 
@@ -17,7 +17,7 @@ struct pgk_memprof_version {
     enum pgk_memprof_stacks stacks; /* how records name them */
     enum pgk_memprof_schema schema;
     uint8_t last_tag;
-    uint32_t since_later; /* first release that reads it with fields behind last_tag */
+    uint32_t since_later; /* first release that reads it with fields after last_tag */
     bool extras; /* callees, a summary and a data access profile */
 };
 /* The row of a version, or NULL. */

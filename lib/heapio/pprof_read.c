@@ -31,7 +31,7 @@ struct field {
     uint64_t off;
 };
 
-/* What has an id: position in `functions`, `mappings` or `locations`, found by binary search. */
+/* Items with an id: position in `functions`, `mappings` or `locations`, found by binary search. */
 struct by_id {
     uint64_t id;
     uint32_t at;
@@ -294,8 +294,8 @@ static int read_function_field(struct reader *r, const struct field *f, void *ct
     }
 }
 
-/* Where it is not known at which line a function begins, lines count from the first one of the
- * file: readers find the line again, and two files of one source have equal frames. */
+/* If the first line of a function is unknown, lines count from the first one of the file: readers
+ * find the line again, and two files of one source have equal frames. */
 static int add_function(struct reader *r, const struct field *f)
 {
     struct function_texts t = {0};
@@ -555,7 +555,7 @@ static void set(struct pgk_mib *m, enum pgk_mib_id id, const struct reader *r, i
         pgk_mib_set(m, id, pgk_mib_cut(id, r->values.v[column]));
 }
 
-/* Where it is not told what was allocated in all, it is what is alive. */
+/* If the file lacks the total that was allocated, live objects stand for it. */
 static int add_sample(struct reader *r, const struct field *f, void *ctx)
 {
     struct pgk_mib m = {0};
@@ -608,8 +608,8 @@ static bool begins_with_type(const uint8_t *bytes, size_t size)
            (bytes[2] == VALUE_TYPE_TYPE << 3 || bytes[2] == VALUE_TYPE_UNIT << 3);
 }
 
-/* Profiles of heaps have bytes of space among their texts. Where these stand is not told, but for
- * what comes before, so a file is only known as a whole. */
+/* Heap profiles have one of these strings. Its place depends on everything before it, so the whole
+ * file is searched. */
 bool pgk_pprof_sniff(const uint8_t *bytes, size_t size)
 {
     static const char *const names[] = {"\x32\x0b" "alloc_space", "\x32\x0b" "inuse_space",
@@ -644,7 +644,7 @@ int pgk_pprof_read(struct pgk_heap *h, const uint8_t *bytes, size_t size,
 
 /* ---- among the formats ---- */
 
-/* The file does not tell whether the process went on. */
+/* The file does not show whether the process continued. */
 static int read(struct pgk_heap *heap, const struct pgk_file_bytes *file,
                 struct pgk_file_info *info, struct pgk_err *err)
 {

@@ -32,7 +32,7 @@ static inline struct pgk_text pgk_text_of(const uint8_t *bytes, size_t size,
     return (struct pgk_text){src, err, start, start, start + size, hint};
 }
 
-/* What is not read yet, as if it were one line. */
+/* The unread rest of the file, as if it were one line. */
 static inline struct pgk_text_line pgk_text_rest(const struct pgk_text *t)
 {
     uint64_t base_off = t->src ? t->src->base_off : 0;
