@@ -1,5 +1,5 @@
-/* What became of the samples that a profile was made of: a part has its share of the whole, and an
- * example of what was left out. */
+/* The samples that a profile was made of: each part with its share of the whole, and an example of
+ * the samples left out. */
 #include "json_out.h"
 #include "opts.h"
 #include "pgokit/report.h"

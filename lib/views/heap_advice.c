@@ -1,7 +1,7 @@
-/* What a heap profile suggests to change, by rules on single contexts.
+/* Advice from a heap profile, by rules on single contexts.
  *
- * A rule only speaks of what the profile knows, and its bytes are what is certain or
- * bounded from below, never an estimate from above. */
+ * A rule uses only known facts, and its bytes are exact or a lower bound, never an upper
+ * estimate. */
 #include "heap_advice.h"
 
 #include "heap_view.h"
@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-#define WORD    8    /* bytes behind an element of the histogram */
+#define WORD    8    /* bytes of an element of the histogram */
 #define GRANULE 64   /* bytes that one access can touch at most in the runtime's counters */
 #define MANY    1000 /* objects from which on a pool or the stack pays */
 
@@ -232,7 +232,8 @@ int pgk_heap_advise(const struct pgk_heap *heap, const struct pgk_file_info *inf
             advice.objects += m.v[PGK_MIB_AllocCount];
         }
         advice.n = stakes.n - advice.first;
-        /* Where most is hot, to keep the hot apart gains nothing; nor does a pool for a few. */
+        /* If most bytes are hot, separating them gains nothing; nor does a pool for a few
+         * objects. */
         if (!advice.n ||
             (rule == PGK_ADVICE_HOT && advice.bytes > totals.v[PGK_MIB_TotalSize] / 2) ||
             (rule == PGK_ADVICE_SHORT_LIVED && advice.objects < MANY))

@@ -1,4 +1,4 @@
-/* What a heap profile suggests to change, by rules on single contexts. */
+/* Advice from a heap profile, by rules on single contexts. */
 #ifndef PGK_HEAP_ADVICE_H
 #define PGK_HEAP_ADVICE_H
 
@@ -8,9 +8,9 @@
 #include "pgokit/heap.h"
 
 enum pgk_advice_rule {
-    PGK_ADVICE_UNUSED,       /* memory that nobody reads or writes */
-    PGK_ADVICE_LEAKED,       /* many objects that nobody has freed */
-    PGK_ADVICE_TEMPORARY,    /* many objects beside which nothing else is allocated */
+    PGK_ADVICE_UNUSED,       /* memory that is never read or written */
+    PGK_ADVICE_LEAKED,       /* many objects that were not freed */
+    PGK_ADVICE_TEMPORARY,    /* many objects that are freed before anything else is allocated */
     PGK_ADVICE_SHORT_LIVED,  /* many others that live for a moment */
     PGK_ADVICE_COLD_PART,    /* untouched bytes between busy ones */
     PGK_ADVICE_TOO_LARGE,    /* objects of which a part is never reached */

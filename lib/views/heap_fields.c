@@ -50,7 +50,7 @@ static int print_context(const struct pgk_heap *heap, size_t context, FILE *out,
     return status;
 }
 
-/* What the file tells of the processes that it is of. */
+/* The file's data about its processes. */
 static void print_processes(const struct pgk_file_info *info, FILE *out)
 {
     const uint64_t n = info ? pgk_file_info_fact(info, PGK_FACT_PROCESSES) : 0;

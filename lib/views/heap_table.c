@@ -61,7 +61,7 @@ static void print_alive(const struct table *t, uint64_t bytes, uint64_t objects)
         fprintf(t->out, " in %s object%s", COUNT(objects), pgk_plural(objects));
 }
 
-/* What was alive when, and how much was so only for a moment. */
+/* The heap over time, and temporary objects. */
 static void print_times(const struct table *t)
 {
     const struct pgk_heap_totals *s = &t->totals;
@@ -96,7 +96,7 @@ static void print_times(const struct table *t)
                 COUNT(s->no_times), pgk_plural(s->no_times));
 }
 
-/* Nothing of it is told where only library functions count. */
+/* Not printed if only accesses in library functions were counted. */
 static void print_touched(const struct table *t)
 {
     const struct pgk_heap_totals *s = &t->totals;

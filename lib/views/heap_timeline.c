@@ -57,7 +57,7 @@ static void fill_columns(struct timeline *t)
     raise_column(t, column_of(t, s->peak_ms), s->peak_bytes);
 }
 
-/* What stands in a cell `below` cells above the axis. */
+/* The character of a cell `below` cells above the axis. */
 static char cell(const struct timeline *t, unsigned column, unsigned below)
 {
     double height = t->top ? (double)t->most[column] / (double)t->top * ROWS - below : 0;

@@ -129,13 +129,13 @@ static void print_line(const struct tree *t, size_t level, uint64_t bytes, uint6
     pgk_mem_free(shorter);
 }
 
-/* Which callee of a branch comes next on the way through the tree. */
+/* Which callee of a branch comes next in the walk through the tree. */
 struct step {
     uint32_t branch;
     size_t next;
 };
 
-/* Branches too small to show are one line, behind those that are shown. */
+/* Branches too small to show are one line, after those that are shown. */
 static void print_rest(const struct tree *t, size_t level, const struct branch *up, size_t from)
 {
     uint64_t bytes = 0, count = 0;

@@ -1,4 +1,4 @@
-/* What all views of a heap profile share. */
+/* Shared by all views of a heap profile. */
 #include "heap_view.h"
 
 #include "mem.h"

@@ -1,4 +1,4 @@
-/* What all views of a heap profile share: order, totals, names. */
+/* Shared by all views of a heap profile: order, totals, names. */
 #ifndef PGK_HEAP_VIEW_H
 #define PGK_HEAP_VIEW_H
 
@@ -35,8 +35,8 @@ struct pgk_json;
 void pgk_view_put_times(struct pgk_json *j, const struct pgk_heap *heap,
                         const struct pgk_heap_times *t);
 
-/* What labels and advice may rest on: of such a profile nothing about accesses, of one thread
- * nothing about other CPUs, of an interrupted process nothing about what was left. */
+/* The facts that labels and advice may use: without counted accesses none about accesses, with one
+ * thread none about other CPUs, from an interrupted process none about objects left. */
 struct pgk_mib pgk_view_judged(const struct pgk_mib *m, const struct pgk_file_info *info);
 enum pgk_mib_label pgk_view_label(const struct pgk_mib *m, const struct pgk_file_info *info);
 

@@ -104,7 +104,7 @@ static void put_counts(struct pgk_json *j, const struct pgk_instr_summary *s)
     pgk_json_number(j, "max_count", s->max_count);
 }
 
-/* What compilers take for the summary of these functions. */
+/* The summary of these functions, as compilers use it. */
 static void put_summary(struct pgk_json *j, const char *key, const struct pgk_instr_summary *s)
 {
     pgk_json_object(j, key);

@@ -1,4 +1,4 @@
-/* What all views of an instrumentation profile share: order, totals, names. */
+/* Shared by all views of an instrumentation profile: order, totals, names. */
 #ifndef PGK_INSTR_VIEW_H
 #define PGK_INSTR_VIEW_H
 

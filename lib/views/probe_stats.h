@@ -1,4 +1,4 @@
-/* What the views of pseudo probes count. */
+/* The counts in views of pseudo probes. */
 #ifndef PGK_PROBE_STATS_H
 #define PGK_PROBE_STATS_H
 

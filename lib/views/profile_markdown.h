@@ -1,4 +1,5 @@
-/* What a profile is about, in Markdown: for the summary of a job. Exports put it into a file. */
+/* The main facts of a profile, in Markdown: for the summary of a job. Exports put it into a
+ * file. */
 #ifndef PGK_PROFILE_MARKDOWN_H
 #define PGK_PROFILE_MARKDOWN_H
 

@@ -1,4 +1,4 @@
-/* How well a sample profile covers its program, and how dense it is. */
+/* The coverage of a program by a sample profile, and its density. */
 #include "sample_figures.h"
 
 #include "binary_set.h"
@@ -94,7 +94,7 @@ static void mark(const struct pgk_sample *p, uint8_t *marks)
     }
 }
 
-/* What the profile has of the function of a symbol; its name may lack what compilers append. */
+/* The profile's node for the function of a symbol; its name may lack compiler suffixes. */
 static uint8_t found(const struct pgk_sample *p, uint8_t *marks, const char *name)
 {
     size_t len = strlen(name);

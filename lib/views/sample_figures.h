@@ -1,4 +1,4 @@
-/* How well a sample profile covers its program, and how dense it is. */
+/* The coverage of a program by a sample profile, and its density. */
 #ifndef PGK_SAMPLE_FIGURES_H
 #define PGK_SAMPLE_FIGURES_H
 

@@ -50,7 +50,7 @@ static void put_function(const struct pgk_sample_tree *t, uint32_t node, uint64_
     pgk_text_lit(out, " |\n");
 }
 
-/* `order` has room for all nodes of the tree. */
+/* `order` has space for all nodes of the tree. */
 static void put_functions(struct pgk_sample_tree *t, uint32_t *order, size_t top,
                           struct pgk_text_out *out)
 {

@@ -112,7 +112,7 @@ static bool has_summary(const struct view *v)
     return v->opts->of_one && v->opts->info && pgk_file_info_summary(v->opts->info);
 }
 
-/* Of all functions; where only one was read, of the samples of all lines. */
+/* The share of all functions; if only one was read, of the samples of all lines. */
 static double share_of(const struct view *v, uint32_t top)
 {
     bool one = has_summary(v);
@@ -173,7 +173,7 @@ static void put_sizes(struct view *v)
     fputc('\n', v->out);
 }
 
-/* What else the profile says of itself. */
+/* Further facts about the profile. */
 static void put_marks(struct view *v)
 {
     struct pgk_sample_info info = {.struct_size = sizeof info};

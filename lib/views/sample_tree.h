@@ -75,7 +75,7 @@ static inline const struct pgk_sample_node *pgk_tree_before(const struct pgk_sam
 
 /* Samples of the node's own lines, without inlinees. */
 uint64_t pgk_sample_lines_sum(const struct pgk_sample_node *node);
-/* What the node's total has beyond those of its inlinees. */
+/* The node's total less those of its inlinees. */
 uint64_t pgk_sample_own_total(const struct pgk_sample *p, const struct pgk_sample_node *node);
 
 #endif

@@ -37,7 +37,7 @@ static int by_share(const void *a, const void *b)
     return x->ppm < y->ppm ? -1 : x->ppm > y->ppm;
 }
 
-/* Those that were asked for, or the usual ones, by rising share; free with pgk_mem_free. */
+/* The requested cutoffs, or the usual ones, by rising share; free with pgk_mem_free. */
 static struct pgk_summary_cutoff *make_cutoffs(const struct pgk_instr_print_opts *o, size_t *n)
 {
     *n = o->n_cutoffs ? o->n_cutoffs : PGK_SUMMARY_CUTOFFS;

@@ -1,4 +1,4 @@
-/* What the objects of each type cost: contexts of a heap profile, added up by type. */
+/* Sums by type: contexts of a heap profile, added up by the type of their objects. */
 #include "hash.h"
 #include "heap_view.h"
 
