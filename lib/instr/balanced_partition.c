@@ -150,7 +150,7 @@ static bool move(struct halving *h, struct pgk_bp_item *item)
     return true;
 }
 
-/* How many items were moved. */
+/* Returns the number of items moved. */
 static size_t exchange_round(struct halving *h)
 {
     size_t moved = 0;

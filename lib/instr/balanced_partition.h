@@ -15,7 +15,7 @@
 
 struct pgk_bp_item {
     uint64_t id;                 /* not looked at */
-    PGK_VEC(uint32_t) groups;    /* each once; shrinks and is renumbered on the way */
+    PGK_VEC(uint32_t) groups;    /* each once; shrinks and is renumbered meanwhile */
     uint32_t order, bucket;      /* set by the partitioning */
 };
 

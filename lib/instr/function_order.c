@@ -103,7 +103,7 @@ static bool group_trace(traced_vec *all, const struct pgk_instr_trace *t, size_t
     return true;
 }
 
-/* Groups of one function, or of more than half of them, tell little. */
+/* Groups of one function, or of more than half of them, say little about the order. */
 static bool drop_outliers(traced_vec *all, uint32_t n_groups)
 {
     uint32_t *count = pgk_mem_zalloc((size_t)n_groups + 1, sizeof *count);

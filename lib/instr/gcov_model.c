@@ -229,7 +229,7 @@ static bool all_zero(const struct pgk_gcov_counters *c)
     return true;
 }
 
-/* Values of a list that gcc has room for. */
+/* The most values of a list that gcc can hold. */
 static uint32_t kept(const struct pgk_gcov_list *l)
 {
     return l->n < PGK_GCOV_LIST_MAX ? l->n : PGK_GCOV_LIST_MAX;

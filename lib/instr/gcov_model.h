@@ -1,4 +1,4 @@
-/* The model behind struct pgk_gcov. docs/formats/gcov.md */
+/* The model of counters by gcc, struct pgk_gcov. docs/formats/gcov.md */
 #ifndef PGK_GCOV_MODEL_H
 #define PGK_GCOV_MODEL_H
 

@@ -193,7 +193,7 @@ static int read_plain(struct reader *r, struct pgk_gcov_func *f, enum pgk_gcov_k
     return 0;
 }
 
-/* How many lists the record holds: a look ahead. */
+/* The number of lists in the record, by looking ahead. */
 static size_t count_lists(struct pgk_cursor c)
 {
     size_t n = 0;

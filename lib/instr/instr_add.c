@@ -97,7 +97,7 @@ static void merge_sorted(struct pgk_value_site *s, const struct pgk_instr_value 
         k -= theirs;
         uint32_t both = mine > theirs ? mine : theirs;
         out -= both;
-        /* Room for `both` lies at or behind the own ones: the last are moved first. */
+        /* The target of `both` lies at or after the own ones, so the last are moved first. */
         for (uint32_t j = both; j-- > 0;) {
             uint64_t count = j < mine ? s->v[i + j].count : 0;
             if (j < theirs)
@@ -257,7 +257,7 @@ static bool merge_bitmap(struct pgk_arena *arena, struct pgk_instr_func *f,
 
 /* ---- functions ---- */
 
-/* What of a record differs in shape from its function; NULL nothing. A part that one of the
+/* The part of a record that differs in shape from its function; NULL: none. A part that one of the
  * two lacks altogether, such as values, is no contradiction. */
 static const char *differs(const struct pgk_instr_func *f, const struct pgk_instr_record *r,
                            uint64_t *one, uint64_t *other)
@@ -384,8 +384,8 @@ int pgk_instr_add(struct pgk_instr_adder *a, const struct pgk_instr_record *r, s
 
 #define BIT(name) (UINT64_C(1) << PGK_INDEXED_##name)
 
-/* The variants in which counters mean the same. Which blocks byte coverage counts is not told by
- * texts. */
+/* The variants in which counters mean the same. Texts do not record which blocks byte coverage
+ * counts. */
 static uint64_t sort_of(uint64_t flags)
 {
     return flags & (BIT(IR) | BIT(BYTE_COVERAGE));
@@ -464,7 +464,7 @@ static int copy_function(struct pgk_instr_adder *a, const struct whole *w,
     struct pgk_instr_func *sum =
         &a->profile->funcs.v[pgk_instr_find(a->profile, name->ref, f->hash)];
     sum->inputs += f->inputs - 1;
-    /* Of several inputs: equal counts go by value, not by the order of this input. */
+    /* With several inputs, equal counts are ordered by value, not by the order of this input. */
     if (f->merged && !sum->merged)
         sort_sites(sum);
     return 0;

@@ -1,4 +1,4 @@
-/* The model behind struct pgk_instr: flat tables in one arena.
+/* The model of counters, struct pgk_instr: flat tables in one arena.
  *
  *   names ◄── functions ──► counters, bitmaps
  *   vtables        └──────► value sites ──► values
@@ -83,7 +83,7 @@ struct pgk_instr_trace {
     size_t n;
 };
 
-/* Which algorithm of clang's front end made the hashes, as far as files tell. */
+/* Which algorithm of clang's front end made the hashes, as far as files record it. */
 enum pgk_hash_age { PGK_HASHES_UNKNOWN = 0, PGK_HASHES_OLD = 1, PGK_HASHES_NEW = 2 };
 
 struct pgk_instr {
@@ -103,7 +103,7 @@ struct pgk_instr {
     unsigned hash_age;      /* pgk_hash_age, united */
 };
 
-/* What a reader hands over: one function of one input. */
+/* One function of one input, as a reader passes it on. */
 struct pgk_instr_record {
     uint32_t name;     /* position in `names` */
     uint64_t hash;
@@ -115,7 +115,7 @@ struct pgk_instr_record {
     const struct pgk_uniformity *uniformity; /* NULL none */
 };
 
-/* Where a reader puts what it finds. */
+/* The target of a reader. */
 struct pgk_instr_adder {
     struct pgk_instr *profile;
     uint64_t weight;

@@ -1,4 +1,4 @@
-/* The order of output, which does not tell in which order inputs came. */
+/* The order of output, which does not depend on the order of inputs. */
 #include "instr_model.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* How far two profiles agree, as llvm-profdata overlap computes it: for each pair of counters
- * the smaller share of its profile's total. */
+/* The overlap of two profiles, as llvm-profdata overlap computes it: for each pair of counters the
+ * smaller share of its profile's total. */
 #include "instr_model.h"
 #include "opts.h"
 

@@ -1,5 +1,5 @@
-/* Parts that raw and indexed profiles have alike. Their order is by content, which does not tell
- * in which order inputs came. */
+/* Parts that raw and indexed profiles have alike. They are ordered by content, so the output does
+ * not depend on the order of inputs. */
 #ifndef PGK_INSTR_PARTS_H
 #define PGK_INSTR_PARTS_H
 

@@ -1,4 +1,4 @@
-/* Where the fields of a raw instrumentation profile stand. */
+/* The places of the fields of a raw instrumentation profile. */
 #include "instr_raw_layout.h"
 
 /* Types of the rows, as sizes in bytes. */

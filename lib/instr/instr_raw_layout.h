@@ -1,4 +1,4 @@
-/* Where the fields of a raw instrumentation profile stand, by version and pointer size.
+/* The places of the fields of a raw instrumentation profile, by version and pointer size.
  * docs/formats/instr-raw.md */
 #ifndef PGK_INSTR_RAW_LAYOUT_H
 #define PGK_INSTR_RAW_LAYOUT_H
@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Where a field stands in its record; size 0: this version lacks it. */
+/* The place of a field in its record; size 0: this version lacks it. */
 struct pgk_raw_place {
     uint8_t off, size;
 };

@@ -311,7 +311,7 @@ static int make_functions(struct reader *r)
     return 0;
 }
 
-/* Of functions that were folded into one the one with the lowest name reference. */
+/* If functions were folded into one, the one with the lowest name reference. */
 static uint64_t function_at(const struct reader *r, uint64_t address)
 {
     const struct symbols *s = &r->functions;
@@ -397,8 +397,8 @@ static int read_values(struct reader *r, const uint8_t *record, uint32_t name, b
 
 /* ---- counters ---- */
 
-/* Where a pointer of record `i` leads to in its part; checks that `size` bytes are there, and
- * that all functions together use no more than there is. */
+/* The place in its part that a pointer of record `i` leads to; checks that `size` bytes are there,
+ * and that all functions together use no more than there is. */
 static int locate(struct reader *r, const struct part *part, uint64_t pointer, uint64_t delta,
                   uint64_t i, uint64_t size, uint64_t *used, const char *field, const uint8_t **at)
 {
@@ -475,7 +475,7 @@ static int read_counters(struct reader *r, const uint8_t *record, uint64_t i,
     return 0;
 }
 
-/* Where a file has uniform counters, each counter has one, that of a time stamp, too. */
+/* If a file has uniform counters, each counter has one, also that of a time stamp. */
 static int read_uniformity(struct reader *r, const uint8_t *record, uint64_t i,
                            struct pgk_instr_record *out)
 {

@@ -289,7 +289,7 @@ static void write_values(struct writer *w, struct pgk_sink *out)
     }
 }
 
-/* Names come behind the header that holds their sizes. */
+/* Names follow the header that holds their sizes. */
 static int write_all(struct writer *w, struct pgk_sink *out, struct pgk_sink *names,
                      struct pgk_sink *table_names)
 {

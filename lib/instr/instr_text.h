@@ -17,7 +17,7 @@ PGK_MUST_USE int pgk_instr_text_write(const struct pgk_instr *p, struct pgk_sink
 /* Functions with uniformity, which is all that a text cannot hold. */
 size_t pgk_instr_text_uniform(const struct pgk_instr *p);
 
-/* What stands for values that no name is known of. */
+/* The text for values without a known name. */
 #define PGK_EXTERNAL_SYMBOL "** External Symbol **"
 
 #endif

@@ -190,7 +190,7 @@ static const struct {
     {"temporal_prof_traces", BIT(TEMPORAL), 0},
 };
 
-/* The word behind the colon; PGK_COUNTOF(words) if unknown. */
+/* The word after the colon; PGK_COUNTOF(words) if unknown. */
 static size_t find_word(const struct line *line)
 {
     for (size_t i = 0; i < PGK_COUNTOF(words); i++)
@@ -270,7 +270,7 @@ static int read_kind(struct reader *r)
     return 0;
 }
 
-/* What follows is value data if its first line is a number, and another function if not. */
+/* Value data follow if the next line is a number; otherwise another function follows. */
 static int read_values(struct reader *r, bool *any)
 {
     struct line line = {0};
@@ -288,8 +288,8 @@ static int read_values(struct reader *r, bool *any)
     return 0;
 }
 
-/* What stands behind the `$` without the blanks around it, which people put there and LLVM's
- * reader trims. */
+/* The text after the `$`, without the blanks around it, which people write and LLVM's reader
+ * trims. */
 static struct line bitmap_size(const struct line *line)
 {
     struct line text = {line->s + 1, line->len - 1, line->off};

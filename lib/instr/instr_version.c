@@ -1,5 +1,5 @@
-/* What the versions of files of counters hold, and which index version a profile is written at so
- * that compilers find its functions.
+/* The contents of the versions of files of counters, and the index version a profile is written at
+ * so that compilers find its functions.
  *
  * clang looks functions up by a hash of their structure. That of its front end had 64 bits up to
  * LLVM 19 and has the lower 60 of them in LLVM 22; index versions up to 12 mean the former,
@@ -73,7 +73,8 @@ int pgk_instr_check_variant(const struct pgk_cursor *c, uint64_t word, uint64_t 
 }
 
 /* Hashes of functions with few branches pack one number of 6 bits for each, and are the same in all
- * releases; those of others are spread over all bits, so that among many the upper bits tell. */
+ * releases; those of others are spread over all bits, so among many the upper bits show which they
+ * are. */
 #define SPREAD_HASH (UINT64_C(1) << 54)
 #define LONG_HASH (UINT64_C(1) << 60)
 
@@ -97,9 +98,9 @@ static struct spread_hashes count_spread(const struct pgk_instr *p)
 
 enum hash_kind { ANY_HASHES, LONG_HASHES, SHORT_HASHES };
 
-/* What the hashes look like counts more than the versions of the inputs: llvm-profdata 22 writes
- * long ones at index version 13. Where most are short, files of old versions have long ones whose
- * upper bits happen to be 0. */
+/* The hashes themselves decide, not the versions of the inputs: llvm-profdata 22 writes long ones
+ * at index version 13. If most are short, files of old versions have long ones whose upper bits
+ * happen to be 0. */
 static enum hash_kind hash_kind(const struct pgk_instr *p, struct spread_hashes n)
 {
     if (n.long_ones + n.short_ones == 0)

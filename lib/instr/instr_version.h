@@ -1,4 +1,5 @@
-/* What the versions of files of counters hold: records/indexed.def and records/instr_raw.def. */
+/* The contents of the versions of files of counters: records/indexed.def and
+ * records/instr_raw.def. */
 #ifndef PGK_INSTR_VERSION_H
 #define PGK_INSTR_VERSION_H
 

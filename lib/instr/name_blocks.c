@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <zlib.h>
 
-/* What zlib can gain at most; more is a forged size. */
+/* The best ratio that zlib can reach; a larger one is a forged size. */
 enum { ZLIB_GAIN_MAX = 1032, ZLIB_GAIN_BASE = 64 };
 
 static int split(const char *plain, size_t size, pgk_name_fn *fn, void *ctx)

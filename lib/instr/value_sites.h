@@ -5,7 +5,7 @@
 #include "instr_model.h"
 #include "sink.h"
 
-/* What the file has for a value. */
+/* The number that the file has for a value. */
 typedef uint64_t pgk_written_value_fn(const void *ctx, enum pgk_value_kind kind, uint64_t value);
 
 struct pgk_values_writer {
@@ -13,7 +13,7 @@ struct pgk_values_writer {
     pgk_written_value_fn *written; /* NULL: values as they are */
     const void *ctx;
     pgk_ranked_vec ranked;
-    bool failed; /* out of memory on the way */
+    bool failed; /* out of memory meanwhile */
 };
 
 /* Bytes that the values of a function take. */
