@@ -1,4 +1,4 @@
-/* The data access part of MemProf V4, both ways. docs/formats/indexed-heap.md section 8 */
+/* Reads and writes the data access part of MemProf V4. docs/formats/indexed-heap.md section 8 */
 #include "indexed.h"
 
 #include <inttypes.h>

@@ -62,7 +62,7 @@ bool pgk_indexed_has_heap(const uint8_t *bytes, size_t size);
 /* True if the bytes are an indexed profile of which the heap data is the only content. */
 bool pgk_indexed_is_heap_only(const uint8_t *bytes, size_t size);
 
-/* instr_table.c: the parts of counters. `c` stands behind the file's header. */
+/* instr_table.c: the parts of counters. `c` is at the end of the file's header. */
 PGK_MUST_USE int pgk_instr_parts_read(struct pgk_instr_adder *a, const struct pgk_cursor *c,
                                       const struct pgk_indexed_header *header,
                                       struct pgk_err *err);
@@ -73,10 +73,11 @@ PGK_MUST_USE int pgk_instr_part_ids(const struct pgk_cursor *file, uint64_t off,
 PGK_MUST_USE int pgk_instr_table_write(const struct pgk_instr *p, struct pgk_sink *out,
                                        uint32_t index_version, uint64_t *table_off,
                                        struct pgk_err *err);
-/* What comes behind the heap data; notes the offsets in the header. */
+/* The parts after the heap data; stores their offsets in the header. */
 PGK_MUST_USE int pgk_instr_rest_write(const struct pgk_instr *p, struct pgk_sink *out,
                                       struct pgk_indexed_header *header, struct pgk_err *err);
-/* What a file of the version cannot hold of counters, in a struct of zeros; 0. */
+/* Counts the data of counters that a file of the version cannot hold, in a struct of zeros; returns
+ * 0. */
 int pgk_instr_parts_loss(const struct pgk_instr *p, uint32_t index_version,
                          struct pgk_instr_loss *loss, struct pgk_err *err);
 /* A file of counters alone, which can be written, in this version. */

@@ -61,7 +61,7 @@ static int check_part(const struct pgk_cursor *c, uint64_t off, const char *name
     return check_or_tell(&part, name, salvage, err);
 }
 
-/* The header, and the number of functions. The cursor then stands behind the header. */
+/* The header, and the number of functions. The cursor is then at the end of the header. */
 static int open_file(struct pgk_cursor *c, const uint8_t *bytes, size_t size,
                      const struct pgk_source *src, struct pgk_salvage *salvage,
                      struct pgk_indexed_header *header, struct pgk_indexed_info *info,

@@ -1,5 +1,5 @@
-/* The counters of an indexed profile: summaries, the table of functions, and the parts behind
- * the heap data. docs/formats/instr-indexed.md */
+/* The counters of an indexed profile: summaries, the table of functions, and the parts after the
+ * heap data. docs/formats/instr-indexed.md */
 #include "indexed.h"
 
 #include "hash.h"
@@ -328,7 +328,7 @@ static int write_summary(const struct pgk_instr *p, bool contextual, struct pgk_
     return 0;
 }
 
-/* Bytes behind their number. */
+/* Bytes, after their number. */
 static uint64_t packed_size(uint64_t n)
 {
     return n + (-n & 7);

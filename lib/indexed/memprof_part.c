@@ -7,7 +7,7 @@
 
 #include <inttypes.h>
 
-/* Most functions of a large profile are told apart from those wanted by one bit. */
+/* One bit is enough to reject most functions of a large profile. */
 enum { FILTER_BITS = 1 << 14, WORD_BITS = 64 };
 
 static uint64_t filter_bit(uint64_t guid)

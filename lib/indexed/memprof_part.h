@@ -1,6 +1,6 @@
-/* Which contexts of a MemProf section (V3, V4) concern some functions, told without decoding the
- * others: those that one of them allocates, and of those that one of them is a caller in, one for
- * each way from its call to the root. */
+/* Which contexts of a MemProf section (V3, V4) concern given functions, found without decoding the
+ * others. These are the contexts that one of the functions allocates, and of those that one of them
+ * is a caller in, one for each path from its call to the root. */
 #ifndef PGK_MEMPROF_PART_H
 #define PGK_MEMPROF_PART_H
 

@@ -79,7 +79,7 @@ static void read_mib(struct pgk_cursor *c, const struct schema *s, struct pgk_mi
     }
     m->v[PGK_MIB_AccessHistogram] = 0;
     pgk_mib_take_signs(m);
-    /* Of bytes without objects nobody counted these: massif does not. */
+    /* Files with bytes but without objects did not count these, such as massif's. */
     if (m->v[PGK_MIB_TotalSize] && !m->v[PGK_MIB_AllocCount])
         m->known &= ~(UINT64_C(1) << PGK_MIB_AllocCount);
 }
@@ -283,8 +283,8 @@ static int read_record(void *ctx, uint64_t guid, struct pgk_cursor *c, struct pg
     return pgk_cur_check(c, err, "function record");
 }
 
-/* Of a part: all contexts are counted, those that are wanted go into the model. What is behind
- * them is not read. */
+/* For a part: all contexts are counted, wanted ones go into the model. Nothing after them is
+ * read. */
 static int read_record_of_part(void *ctx, uint64_t guid, struct pgk_cursor *c, struct pgk_err *err)
 {
     struct reader *r = ctx;
@@ -336,7 +336,7 @@ static int read_table(struct reader *r, uint64_t payload, uint64_t table,
     return status;
 }
 
-/* Part of the section that is behind the records. */
+/* A part of the section that follows the records. */
 static int read_data_access(struct reader *r, uint64_t off)
 {
     struct pgk_err why = {0};
@@ -347,7 +347,7 @@ static int read_data_access(struct reader *r, uint64_t off)
     return pgk_salvage_skip(r->salvage, pgk_data_access_read(r->heap, &part, &why), &why);
 }
 
-/* The cursor is at the frames, behind which stacks and records follow. */
+/* The cursor is at the frames, which stacks and records follow. */
 static int read_part(struct reader *r, struct pgk_cursor *c, uint64_t payload, uint64_t table)
 {
     const uint8_t *frames = pgk_cur_take_items(c, r->n_frames, PGK_MEMPROF_FRAME_SIZE, "frames");

@@ -56,7 +56,7 @@ static void write_frame_ids(const struct writer *w, uint32_t stack, struct pgk_s
         pgk_sink_u64(out, w->radix.frame_ids[nodes[i].frame]);
 }
 
-/* What names a stack in a record, but for versions that spell it out. */
+/* The id of a stack in a record, except in versions that spell it out. */
 static size_t stack_name_bytes(const struct writer *w)
 {
     return w->v.stacks == PGK_MEMPROF_BY_PLACE ? sizeof *w->radix.starts
@@ -361,7 +361,7 @@ static void write_summary(struct writer *w)
         pgk_sink_u64(w->out, w->summary[i]);
 }
 
-/* What stands in front of the records in V3 and V4. */
+/* The parts in front of the records in V3 and V4. */
 static void write_v3_head(struct writer *w)
 {
     pgk_sink_u64(w->out, w->v.version);
@@ -422,7 +422,7 @@ static int make_blocks(struct writer *w)
     return w->blocks && w->owned ? pgk_pool_run(w->threads, SHARES, run_share, w) : PGK_E_NOMEM;
 }
 
-/* Those that the oldest reader makes, or newer ones that were asked for. */
+/* The kind of frame ids of the oldest reader, or a newer one on request. */
 static uint32_t frame_ids(const struct writer *w, const struct pgk_indexed_target *t)
 {
     const uint32_t index_since = pgk_index_since(t->index_version);

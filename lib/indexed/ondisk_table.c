@@ -64,7 +64,7 @@ static size_t final_buckets(size_t items)
     return n;
 }
 
-/* How a table is being written. */
+/* The state of a table that is being written. */
 struct writing {
     struct pgk_ondisk_writer *w;
     const struct pgk_ondisk_emit *emit;

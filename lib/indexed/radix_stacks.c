@@ -47,7 +47,7 @@ static uint64_t frame_id(const struct pgk_heap *h, uint32_t frame, uint32_t gene
     return r;
 }
 
-/* How often and how far from the leaf a frame stands in the stacks in use. */
+/* How often a frame occurs in the stacks in use, and how far from the leaf. */
 struct usage {
     uint64_t count, distance, id;
     uint32_t frame;
@@ -80,7 +80,7 @@ struct sums {
 struct builder {
     struct pgk_radix_stacks *r;
     const struct pgk_heap *h;
-    const struct pgk_stack_node *nodes; /* what stands on top of a node comes directly behind it */
+    const struct pgk_stack_node *nodes; /* the nodes on top of a node come directly after it */
     size_t n_nodes;
     struct usage *usage; /* by frame; later sorted */
     struct sums **sums;  /* by worker, by frame */
@@ -151,9 +151,8 @@ static void set_end(struct builder *b, uint32_t node, uint32_t end)
     __atomic_store_n(&b->r->end[node], end, __ATOMIC_RELAXED);
 }
 
-/* How many stacks run through nodes, and how far away their leaves are together: those of a
- * callee are one further away from its caller. What a share knows of a node adds up with what
- * others do. */
+/* How many stacks run through nodes, and how far away their leaves are together: those of a callee
+ * are one further away from its caller. The figures of a node in all shares add up. */
 static int count_share(void *ctx, size_t share, unsigned worker)
 {
     struct builder *b = ctx;
@@ -279,7 +278,7 @@ static int use_stacks(struct builder *b)
     return 0;
 }
 
-/* The stacks of the model with what is on top of a node directly behind it. */
+/* The stacks of the model, with the nodes on top of a node directly after it. */
 static int order_stacks(struct builder *b)
 {
     struct pgk_radix_stacks *r = b->r;
@@ -356,7 +355,7 @@ int pgk_radix_build(struct pgk_radix_stacks *r, const struct pgk_heap *h, uint32
 
 /* ---- the array ---- */
 
-/* A node on the way from the root; those of its children that are still to be visited are the last
+/* A node on the path from the root; those of its children that are still to be visited are the last
  * ones of `children`, from `next` on. */
 struct step {
     uint32_t node;
@@ -369,7 +368,7 @@ struct walk {
     PGK_VEC(struct step) path;     /* with the root */
     PGK_VEC(uint64_t) children;    /* place in the element order, node */
     uint32_t rank, at;             /* of the next stack; in the array */
-    struct pgk_sink *out;          /* NULL: nobody wants the array */
+    struct pgk_sink *out;          /* NULL: the array is not wanted */
     size_t n_ready;
     uint32_t ready[1 << 12];       /* for it */
 };
@@ -578,7 +577,7 @@ int pgk_radix_write(struct pgk_radix_stacks *r, const struct pgk_heap *h, struct
         move_back(r, h->contexts.v[i].stack);
     for (size_t i = 0; r->moved && i < h->sites.n; i++)
         move_back(r, h->sites.v[i].stack);
-    /* What was said of nodes is not needed any more. */
+    /* The figures of nodes are no longer needed. */
     pgk_stack_tree_free(&r->ordered);
     pgk_bit_set_free(&r->used);
     pgk_mem_free(r->end);

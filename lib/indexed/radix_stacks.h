@@ -28,7 +28,7 @@ struct pgk_radix_stacks {
     struct pgk_stack_tree ordered;      /* where those of the model are in no order, these are */
     const struct pgk_stack_node *nodes;
     struct pgk_bit_set used; /* nodes through which stacks in use run, or where they end */
-    uint32_t *end;           /* by node: behind what stands on top of it */
+    uint32_t *end;           /* by node: after the nodes on top of it */
     uint32_t *element;       /* by frame: place in the order of elements */
 };
 

@@ -14,7 +14,7 @@ struct extra {
     uint32_t rank, func;
 };
 
-/* What a share of the ranks puts into records; the last share is that of the calls. */
+/* The members that a share of the ranks puts into records; the last share is that of the calls. */
 struct share {
     uint32_t *last; /* by record: key of the last member + 1 */
     uint32_t *n;    /* by record: members; later where the next one goes */
@@ -158,7 +158,7 @@ static int put_share(void *ctx, size_t share, unsigned worker)
     return 0;
 }
 
-/* Where the members of records begin, and in them those of shares. */
+/* The first members of records, and in them those of shares. */
 static void place(struct maker *k)
 {
     uint32_t at = 0;
