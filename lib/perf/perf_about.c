@@ -1,4 +1,4 @@
-/* What a perf.data file says of itself: events, their names, build ids, the machine. */
+/* The metadata of a perf.data file: events, their names, build ids, the machine. */
 #include "hash.h"
 #include "perf_data_priv.h"
 
@@ -122,7 +122,7 @@ static int add_build_id(struct pgk_perf_data *file, struct pgk_cursor *c, uint16
     return 0;
 }
 
-/* Entries with record headers, one behind the other. */
+/* Entries with record headers, one after the other. */
 static int read_build_ids(struct pgk_perf_data *file, struct pgk_cursor *c, struct pgk_err *err)
 {
     enum { HEADER = 8 };

@@ -1,4 +1,4 @@
-/* perf.data: its header, and the two ways over its records. */
+/* perf.data: its header, and the two passes over its records. */
 #include "perf_data_priv.h"
 
 #include "mem.h"
@@ -58,7 +58,7 @@ static int read_events(struct pgk_perf_data *file, struct section attrs, uint64_
     return 0;
 }
 
-/* Behind the data: where each feature of the bitmap has its section. */
+/* The table after the data: the section of each feature of the bitmap. */
 static int read_features(struct pgk_perf_data *file, const uint64_t bitmap[4], struct pgk_err *err)
 {
     struct pgk_cursor c;

@@ -16,7 +16,7 @@ struct pgk_perf_data;
  * PGK_E_VERSION for a recording of a machine of the other byte order. */
 int pgk_perf_data_open(struct pgk_perf_data **file, struct pgk_filemap *map,
                        const struct pgk_source *src, struct pgk_err *err);
-/* Tells `handler` all mappings and tasks of the file, in its order, then all samples and
+/* Passes to `handler` all mappings and tasks of the file, in its order, then all samples and
  * traces. */
 int pgk_perf_data_read(struct pgk_perf_data *file, const struct pgk_perf_handler *handler,
                        struct pgk_err *err);

@@ -1,4 +1,4 @@
-/* What the files of the perf.data reader share. */
+/* Shared by the files of the perf.data reader. */
 #ifndef PGK_PERF_DATA_PRIV_H
 #define PGK_PERF_DATA_PRIV_H
 
@@ -64,7 +64,7 @@ struct perf_record {
     size_t size;
     uint64_t at;
     uint64_t ordinal; /* from 1 */
-    const uint8_t *trailing; /* of AUXTRACE: the bytes behind the record */
+    const uint8_t *trailing; /* of AUXTRACE: the bytes after the record */
     size_t trailing_size;
 };
 
@@ -96,7 +96,7 @@ int pgk_perf_feature(struct pgk_perf_data *file, unsigned feature, struct pgk_cu
 const struct perf_build_id *pgk_perf_build_id(const struct pgk_perf_data *file, const char *path,
                                               size_t len);
 
-/* Tells the handler of a mapping or task, if the record is one. */
+/* Passes a mapping or task to the handler, if the record is one. */
 int pgk_perf_sideband(struct pgk_perf_data *file, const struct perf_record *record,
                       const struct pgk_perf_handler *handler, struct pgk_err *err);
 

@@ -1,10 +1,10 @@
-/* What a recording consists of, whatever its form: mappings, tasks, samples and trace data,
- * told one by one to a handler.
+/* The records of a recording, in any form: mappings, tasks, samples and trace data, passed one by
+ * one to a handler.
  *
- * Readers tell all mappings and tasks of a perf.data file before its first sample, because the
- * records of a file are not in the order of time; a text is told as it stands. `time` orders
- * the events of one input, its unit is of no matter (ns in perf.data with times, else a count
- * of records or lines). Addresses are those of the running process. */
+ * Readers pass all mappings and tasks of a perf.data file before its first sample, because the
+ * records of a file are not in the order of time; a text is passed in its own order. `time` orders
+ * the events of one input, its unit is of no matter (ns in perf.data with times, else a count of
+ * records or lines). Addresses are those of the running process. */
 #ifndef PGK_PERF_EVENT_H
 #define PGK_PERF_EVENT_H
 
@@ -97,7 +97,7 @@ struct pgk_perf_trace {
 };
 enum { PGK_PERF_TRACE_SPE = 4 };
 
-/* A function that is NULL is not told. Each returns 0 or a PGK_E_..., which ends reading. */
+/* A function that is NULL is not called. Each returns 0 or a PGK_E_..., which ends reading. */
 struct pgk_perf_handler {
     void *ctx;
     int (*mapping)(void *ctx, const struct pgk_perf_mapping *mapping);

@@ -1,4 +1,4 @@
-/* What hardware writes in forms of its own: AMD's IBS and ARM's SPE.
+/* Records in the hardware's own formats: AMD's IBS and ARM's SPE.
  *
  * IBS: AMD64 Architecture Programmer's Manual, volume 2, "Instruction-Based Sampling", registers
  * in the order in which the kernel copies them. SPE: Arm Architecture Reference Manual, "The
@@ -57,7 +57,7 @@ enum { SPE_EVENT_NOT_TAKEN = 6, SPE_EVENT_MISPREDICTED = 7 };
 #define LOW_56   ((UINT64_C(1) << 56) - 1)
 #define TOP_BYTE (UINT64_C(0xff) << 56)
 
-/* The top byte of an address of code tells level and world. */
+/* The top byte of a code address holds level and world. */
 static uint64_t code_address(uint64_t payload)
 {
     unsigned level = payload >> 61 & 3;

@@ -1,5 +1,5 @@
-/* What hardware writes in forms of its own: AMD's IBS and ARM's SPE.
- * docs/formats/perf-data.md sections 6 and 7 */
+/* Records in the hardware's own formats: AMD's IBS and ARM's SPE. docs/formats/perf-data.md
+ * sections 6 and 7 */
 #ifndef PGK_PERF_HARDWARE_H
 #define PGK_PERF_HARDWARE_H
 

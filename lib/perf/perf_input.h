@@ -14,7 +14,7 @@ int pgk_perf_input_open(struct pgk_perf_input **input, const char *path, struct 
  */
 int pgk_perf_input_open_map(struct pgk_perf_input **input, struct pgk_filemap *map,
                             const char *path, struct pgk_err *err);
-/* Tells `handler` what is in it (see perf_event.h). May be called again. */
+/* Passes its content to `handler` (see perf_event.h). May be called again. */
 int pgk_perf_input_read(struct pgk_perf_input *input, const struct pgk_perf_handler *handler,
                         struct pgk_err *err);
 /* Events are known from the start, counts after reading. */

@@ -143,8 +143,8 @@ uint32_t pgk_perf_event_of(const struct pgk_perf_data *file, uint64_t id)
     return 0;
 }
 
-/* The event of a sample must be known before its fields can be read. Its id is the first word,
- * or lies behind fields of fixed size. */
+/* The event of a sample must be known before its fields can be read. Its id is the first word, or
+ * follows fields of fixed size. */
 static uint64_t peek_id(const struct pgk_perf_data *file, const struct perf_record *record)
 {
     uint64_t type = file->attrs.v[0].sample_type, id = 0;

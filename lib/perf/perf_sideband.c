@@ -7,7 +7,7 @@
 enum { MISC_MMAP_DATA = 0x2000, MISC_COMM_EXEC = 0x2000, MISC_BUILD_ID = 0x4000 };
 enum { KERNEL_MAPPING_PID = -1 };
 
-/* Bytes that the kernel puts behind every record that is no sample, if it is told to. */
+/* Bytes that the kernel appends to every record that is not a sample, if asked to. */
 static size_t trailer_size(const struct perf_attr *a, uint64_t of_fields)
 {
     return a->flags & ATTR_SAMPLE_ID_ALL
@@ -27,7 +27,7 @@ static uint64_t record_time(const struct pgk_perf_data *file, const struct perf_
     if (file->has_times && (a->flags & ATTR_SAMPLE_ID_ALL) && record->size >= from_end)
         memcpy(&time, record->body + record->size - from_end, sizeof time);
     else if (file->has_times)
-        time = 0; /* what was there before the first sample, as far as anybody knows */
+        time = 0; /* it existed before the first sample, as far as is known */
     return time;
 }
 
@@ -48,7 +48,8 @@ static void set_build_id(struct pgk_perf_mapping *m, const uint8_t *id, size_t s
     memcpy(m->build_id, id, m->build_id_size);
 }
 
-/* Version 2 of the record tells protection and what file it is; version 1 only the path. */
+/* Version 2 of the record has the protection and identifies the file; version 1 has only the
+ * path. */
 static void read_identity(struct pgk_cursor *c, const struct perf_record *record,
                           struct pgk_perf_mapping *m)
 {

@@ -96,8 +96,8 @@ static const uint8_t *next_word(const uint8_t *p, const uint8_t *end)
     return p;
 }
 
-/* Behind the name of a file, "(FILE)", if one follows an address, in newer releases of
- * perf (6.12) behind a blank. `next` is what follows it. */
+/* Skips the name of a file, "(FILE)", if one follows an address; perf 6.12 and newer put a blank
+ * before it. `next` is the text after it. */
 static const uint8_t *skip_file(const uint8_t *p, const uint8_t *end, const char *next)
 {
     if (p && end - p > 1 && p[0] == ' ' && p[1] == '(')
@@ -165,15 +165,15 @@ static inline uint32_t load_4(const uint8_t *p)
     return v;
 }
 
-/* Where the next word starts, `p` being in one; NULL if that is not to be seen in sixteen bytes, or
- * a line ends in them. */
+/* The start of the word after the one at `p`; NULL if it is not within sixteen bytes, or a line
+ * ends in them. */
 static inline const uint8_t *next_word_near(const uint8_t *p)
 {
     const __m128i c = _mm_loadu_si128((const __m128i *)p);
     const __m128i end = _mm_cmpeq_epi8(_mm_min_epu8(c, _mm_set1_epi8(' ')), c);
     const __m128i line = _mm_cmpeq_epi8(c, _mm_set1_epi8('\n'));
     unsigned ends = (unsigned)_mm_movemask_epi8(end);
-    unsigned at = ends ? (unsigned)__builtin_ctz(~ends & -ends) : 16; /* behind what ends one */
+    unsigned at = ends ? (unsigned)__builtin_ctz(~ends & -ends) : 16; /* after its end */
     return at < 16 && !_mm_movemask_epi8(line) ? p + at : NULL;
 }
 
@@ -236,7 +236,7 @@ static int read_branches(struct pgk_text_reader *t, const uint8_t *p, uint64_t i
 
 /* ---- call chains ---- */
 
-/* Behind an address that is indented and has nothing but words behind it; NULL for another line. */
+/* Skips an indented address that only words follow; NULL for another line. */
 static const uint8_t *take_indented(const uint8_t *line, const uint8_t *end, uint64_t *value)
 {
     const uint8_t *p = pgk_text_skip_blanks(line, end);
@@ -417,7 +417,7 @@ static int read_line(struct pgk_text_reader *t)
 
 /* ---- what was read ---- */
 
-/* Of more than half of the lines or samples something is wrong: the text is of another form. */
+/* More than half of the lines or samples are wrong: the text has another form. */
 static int check_form(const struct pgk_text_reader *t)
 {
     const struct pgk_perf_skipped *bad = &t->info->unreadable;
@@ -493,7 +493,7 @@ int pgk_perf_text_read(struct pgk_filemap *map, const struct pgk_source *src,
     return status;
 }
 
-/* Whether a line is a sample that is told without branches. */
+/* Whether a line is a sample without branches. */
 static bool is_sample(const uint8_t *line, const uint8_t *end)
 {
     struct pgk_text_head head;

@@ -10,9 +10,9 @@
  * within the first part of it. */
 bool pgk_perf_text_sniff(const uint8_t *bytes, size_t size);
 
-/* Tells `handler` the mappings and samples of a text in their order; `time` is the number of the
- * line. Lines that look like nothing known are counted in `info`, which is filled and whose texts
- * are constants. What was read of a mapped file does not stay in memory. */
+/* Passes to `handler` the mappings and samples of a text in their order; `time` is the number of
+ * the line. Lines that look like nothing known are counted in `info`, which is filled and whose
+ * texts are constants. The parts of a mapped file that were read do not stay in memory. */
 int pgk_perf_text_read(struct pgk_filemap *map, const struct pgk_source *src,
                        const struct pgk_perf_handler *handler, struct pgk_perf_info *info,
                        struct pgk_err *err);

@@ -1,6 +1,6 @@
-/* The part of a line of perf script that says of which process, time and event a sample is. Which
- * fields there are is up to -F, so they are told by how perf prints them: an address stands right
- * in sixteen columns or more, a time and the name of an event end with a colon. */
+/* The part of a line of perf script with the process, time and event of a sample. -F selects the
+ * fields, so they are recognised by how perf prints them: an address is right-aligned in sixteen
+ * columns or more, a time and the name of an event end with a colon. */
 #include "perf_text_priv.h"
 
 enum { ADDRESS_COLUMNS = 16, PERIOD_COLUMNS = 10, FEWEST_DIGITS = 6 /* of an address */ };

@@ -19,7 +19,7 @@ struct pgk_text_reader {
     PGK_VEC(uint64_t) chain;
     PGK_VEC(struct pgk_perf_branch) branches;
 
-    /* What the head of the sample that follows says; pid: PGK_PID_UNKNOWN if nothing. */
+    /* The fields of the head of the next sample; pid: PGK_PID_UNKNOWN if there is none. */
     bool has_head;
     int32_t pid, tid;
     struct pgk_perf_name comm, event;
@@ -33,9 +33,9 @@ struct pgk_text_reader {
     uint64_t chains; /* samples with one */
     uint64_t below_code, chains_below_code; /* samples; of these, with a call chain */
 
-    PGK_VEC(int32_t) processes; /* that mappings and tasks tell, ascending */
+    PGK_VEC(int32_t) processes; /* of mappings and tasks, ascending */
 
-    /* Traces are told at the end, when all mappings are known. */
+    /* Traces are passed on at the end, when all mappings are known. */
     bool in_trace; /* the lines before were of one */
     PGK_VEC(uint8_t) trace;
     PGK_VEC(size_t) trace_ends;
@@ -103,7 +103,7 @@ static inline const uint8_t *pgk_text_pid(const uint8_t *p, const uint8_t *end, 
     return p;
 }
 
-/* Behind `word`; NULL if something else stands there, or `p` is NULL. */
+/* Skips `word`; NULL if `p` does not begin with it, or is NULL. */
 static inline const uint8_t *pgk_text_word(const uint8_t *p, const uint8_t *end, const char *word)
 {
     size_t n = strlen(word);
@@ -130,15 +130,15 @@ int pgk_text_read_record(struct pgk_text_reader *t, const uint8_t *line, const u
  * with the line before. */
 bool pgk_text_read_trace(struct pgk_text_reader *t, const uint8_t *line, const uint8_t *end,
                          int *status);
-/* Tells the traces of the whole text. */
+/* Passes on the traces of the whole text. */
 int pgk_text_tell_traces(struct pgk_text_reader *t);
-/* Whether a mapping or a task told of the process. */
+/* Whether the process had a mapping or a task. */
 bool pgk_text_knows_process(const struct pgk_text_reader *t, int32_t pid);
 
 /* ---- perf_text_head.c ---- */
 
-/* What a line says of a sample before its branches and call chain: [NAME] [PID[/TID]] [CPU] [TIME:]
- * [PERIOD] [EVENT:] [ADDRESS [SYMBOL] [(FILE)]]. */
+/* The fields of a line before the branches and call chain of a sample: [NAME] [PID[/TID]] [CPU]
+ * [TIME:] [PERIOD] [EVENT:] [ADDRESS [SYMBOL] [(FILE)]]. */
 struct pgk_text_head {
     int32_t pid, tid;
     struct pgk_perf_name comm, event;
@@ -151,7 +151,7 @@ struct pgk_text_head {
 /* `end` is the end of the line, with blanks at it. */
 void pgk_text_parse_head(const uint8_t *line, const uint8_t *end, struct pgk_text_head *head);
 
-/* Forms of perf script that tell no addresses of branches; NULL if the line is none of them. */
+/* Forms of perf script without addresses of branches; NULL if the line is none of them. */
 struct pgk_text_form {
     const char *name, *hint;
 };

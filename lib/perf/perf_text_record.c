@@ -41,8 +41,8 @@ static const uint8_t *hex_or_zero(const uint8_t *p, const uint8_t *end, uint64_t
     return p + 1;
 }
 
-/* PERF_RECORD_MMAP2 1/1: [0x1000(0x2000) @ 0x3000 08:01 77 0]: r-xp /opt/a
- * `p` is behind the name of the record. */
+/* PERF_RECORD_MMAP2 1/1: [0x1000(0x2000) @ 0x3000 08:01 77 0]: r-xp /opt/a `p` is after the name of
+ * the record. */
 static int read_mapping(struct pgk_text_reader *t, const uint8_t *p, const uint8_t *end)
 {
     const uint8_t *line = p;

@@ -30,7 +30,7 @@ struct pgk_cursor pgk_perf_body(const struct pgk_perf_data *file, const struct p
 
 static int unpack(struct walk *w, const struct perf_record *record);
 
-/* The bytes behind a record which are not part of its size. */
+/* The bytes after a record that are not part of its size. */
 static int take_trailing(struct walk *w, struct perf_record *record, struct pgk_cursor *c)
 {
     struct pgk_cursor body = pgk_perf_body(w->file, record);

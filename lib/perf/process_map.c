@@ -33,7 +33,7 @@ enum event_kind { EVENT_MAP, EVENT_FORK, EVENT_EXEC, EVENT_NAME };
 
 struct event {
     uint64_t time;
-    uint32_t order; /* in which it was told, where times are equal */
+    uint32_t order; /* in which it was added, if times are equal */
     enum event_kind kind;
     int32_t pid, parent;
     uint32_t what; /* mapping or name */
@@ -192,15 +192,15 @@ static struct space *make_space(struct pgk_process_map *m, int32_t pid)
     return added ? &m->spaces.v[m->spaces.n - 1] : NULL;
 }
 
-/* Position of the first piece that ends behind `addr`, of pieces that do not overlap. */
+/* Position of the first piece that ends after `addr`, of pieces that do not overlap. */
 static size_t first_behind(const piece_vec *pieces, uint64_t addr)
 {
     PGK_SEARCH(low, pieces->n, mid, pieces->v[mid].end <= addr)
     return low;
 }
 
-/* Takes the alive pieces that begin before `end` and end behind `start` out of life; parts of
- * them outside go on under the same mapping. */
+/* Ends the live pieces that begin before `end` and end after `start`; their parts outside continue
+ * under the same mapping. */
 static bool cut(struct space *s, uint64_t start, uint64_t end, uint64_t time)
 {
     struct piece rest[2];
@@ -361,7 +361,7 @@ int pgk_process_map_ready(struct pgk_process_map *m, struct pgk_err *err)
 
 static const struct piece *find_piece(const struct space *s, uint64_t time, uint64_t addr)
 {
-    /* the first piece that starts behind `addr` */
+    /* the first piece that starts after `addr` */
     PGK_SEARCH(low, s ? s->past.n : 0, mid, s->past.v[mid].start <= addr)
     while (low-- > 0 && s->past.v[low].reach > addr) {
         const struct piece *p = &s->past.v[low];

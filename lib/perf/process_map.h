@@ -3,8 +3,8 @@
  * Mappings and tasks are taken in in any order; pgk_process_map_ready then works out the lifetime
  * of every piece of every address space: a mapping ends where a later one covers it, and with the
  * exec or the end of its process; a fork begins with what its parent has. Samples of processes
- * whose mappings were not recorded, and those of a text that tells no process, see the mappings of
- * all processes together. */
+ * whose mappings were not recorded, and those of a text without processes, see the mappings of all
+ * processes together. */
 #ifndef PGK_PROCESS_MAP_H
 #define PGK_PROCESS_MAP_H
 
