@@ -32,7 +32,7 @@ static int check_place(uint32_t line, struct pgk_err *err)
                           .found = PGK_F("%u", line), .expected = "at most 65535");
 }
 
-/* What a line of the text format or of a list of names could not hold. */
+/* Names that a line of the text format or of a list of names cannot hold. */
 static int add_name(struct pgk_sample *p, const char *name, uint32_t *id, struct pgk_err *err)
 {
     if (!name || !*name || strpbrk(name, "\n\r"))
@@ -208,7 +208,7 @@ int pgk_sample_build_totals(struct pgk_sample *p, struct pgk_err *err)
     PGK_TRY(check_open(p, err));
     for (uint32_t id = 1; id < p->nodes.n; id++)
         p->nodes.v[id].total = 0;
-    /* What is inlined comes behind what it is inlined into. */
+    /* Inlined functions follow the function that they are inlined into. */
     for (uint32_t id = (uint32_t)p->nodes.n - 1; id; id--) {
         struct pgk_sample_node *n = &p->nodes.v[id];
         for (uint32_t i = 0; i < n->recs.n; i++)

@@ -11,7 +11,7 @@
 
 /* ---- profiles of one function with different checksums ---- */
 
-/* What has no checksum may belong to any; it goes to the one that is kept. */
+/* A profile without checksum may belong to any; it is added to the one that is kept. */
 static bool fold(struct pgk_sample *p, uint32_t from, uint32_t to)
 {
     struct pgk_sample_node *a = &p->nodes.v[from], *b = &p->nodes.v[to];
@@ -181,7 +181,7 @@ static bool build_tree(const struct pgk_sample *p, struct context_tree *t)
     for (size_t id = 1; id < n; id++)
         if (p->nodes.v[id].flags & PGK_NODE_CONTEXT)
             t->start[p->nodes.v[id].parent]++;
-    /* Counts become ends, which filling from behind turns into starts. */
+    /* Counts become ends, which filling from the end turns into starts. */
     for (size_t i = 1; i <= n; i++)
         t->start[i] += t->start[i - 1];
     t->v = pgk_mem_alloc(t->start[n] + (size_t)1, sizeof *t->v);
@@ -343,7 +343,7 @@ static bool has_vtables(const struct pgk_sample *p, uint32_t node)
     return false;
 }
 
-/* Those that were read may be filtered out by now. */
+/* Names that were read may be filtered out by now. */
 static bool any_vtables(const struct pgk_sample *p)
 {
     bool any = false;

@@ -11,8 +11,8 @@ typedef int pgk_sample_make_fn(void *ctx, struct pgk_sample *into, const struct 
 PGK_MUST_USE int pgk_sample_replace(struct pgk_sample **profile, pgk_sample_make_fn *make,
                                     void *ctx, struct pgk_err *err);
 
-/* How often a function or inlinee was entered, as its first line says. What has samples counts
- * once at least. Of a finished profile. */
+/* How often a function or inlinee was entered, by its first line; at least once if it has samples.
+ * For a finished profile. */
 uint64_t pgk_sample_entries(const struct pgk_sample *p, uint32_t node);
 
 #endif

@@ -57,7 +57,7 @@ static bool is_at(const struct pgk_sample_node *n, uint32_t parent, uint64_t loc
            (n->flags & PGK_NODE_CONTEXT) == flags;
 }
 
-/* Room for all that a new node needs, so that a failure leaves the model as it was. */
+/* Reserves space for all that a new node needs, so that a failure leaves the model as it was. */
 static uint32_t new_node(struct pgk_sample *p, uint32_t parent, uint64_t loc, uint32_t name,
                          uint32_t flags, uint64_t checksum)
 {
@@ -170,7 +170,7 @@ uint32_t pgk_sample_child(struct pgk_sample *p, uint32_t parent, uint64_t loc, u
     struct pgk_sample_node *n = &p->nodes.v[first];
     if (n->checksum == checksum)
         return first;
-    /* A place on the way to a context has no checksum of its own yet. */
+    /* A place on the path to a context has no checksum of its own yet. */
     if (flags & PGK_NODE_CONTEXT && !(n->flags & PGK_NODE_TOP) && !n->variant) {
         n->checksum = checksum;
         return first;

@@ -1,4 +1,4 @@
-/* The sample profile model behind struct pgk_sample: a tree of nodes with sorted records.
+/* The sample profile model, struct pgk_sample: a tree of nodes with sorted records.
  *
  *     main                      a function's profile        (top)
  *      ├─ 4    parse   inlinee                               its samples are the inlined code's
@@ -56,8 +56,8 @@ static inline uint32_t pgk_sample_discriminator(uint64_t loc)
     return (uint32_t)loc;
 }
 
-/* What a record counts: 0 samples of the line, a name the calls of that function, a name with
- * the vtable bit the objects of that type. */
+/* The kind of a record: 0: samples of the line, a name the calls of that function, a name with the
+ * vtable bit the objects of that type. */
 #define PGK_REC_BODY 0u
 #define PGK_REC_VTABLE (UINT32_C(1) << 31)
 
@@ -107,7 +107,7 @@ struct pgk_sample_recs {
 enum pgk_sample_flag {
     PGK_NODE_CONTEXT = 1, /* a function or a context, not an inlinee */
     PGK_NODE_TOP = 2,     /* has a profile of its own */
-    PGK_NODE_LOST = 4,    /* gave way to a profile of another checksum */
+    PGK_NODE_LOST = 4,    /* was replaced by a profile of another checksum */
     PGK_NODE_VARIANT = 8, /* not the first of those with different checksums */
 };
 
@@ -135,7 +135,7 @@ struct pgk_rec_heap {
     PGK_VEC(struct pgk_sample_rec) scratch;
 };
 
-/* What kind of profile it is; set by the first file that says so. */
+/* The kind of the profile; set by the first file that has it. */
 struct pgk_sample_kind {
     bool known;
     bool contexts;      /* context-sensitive */
@@ -165,7 +165,7 @@ struct pgk_sample {
     struct pgk_intern *symbols; /* NULL: none */
     PGK_VEC(struct pgk_sample_origin) origins; /* by name, as far as any is known */
     struct pgk_intern files;                   /* of these */
-    size_t lost;        /* profiles that gave way, counted by finish */
+    size_t lost;        /* profiles that were replaced, counted by finish */
     uint64_t lost_samples;
     bool finished;
 
@@ -191,8 +191,8 @@ static inline uint32_t pgk_sample_name_guid(struct pgk_sample *p, uint64_t guid)
 uint32_t pgk_sample_function(struct pgk_sample *p, uint32_t name);
 /* The function `name` inlined into `parent` at `loc`. */
 uint32_t pgk_sample_inlinee(struct pgk_sample *p, uint32_t parent, uint64_t loc, uint32_t name);
-/* The function `name` called from `caller` at `loc`, which must be a function or a context.
- * It becomes a top when pgk_sample_make_top says so; callers on the way need not be tops. */
+/* The function `name` called from `caller` at `loc`, which must be a function or a context. It
+ * becomes a top when pgk_sample_make_top says so; callers on the path need not be tops. */
 uint32_t pgk_sample_context(struct pgk_sample *p, uint32_t caller, uint64_t loc, uint32_t name);
 /* A frame of a context: a function, and where it calls the next one. */
 struct pgk_sample_frame {
@@ -286,7 +286,7 @@ static inline bool pgk_sample_is_top(const struct pgk_sample *p, uint32_t node)
     return (p->nodes.v[node].flags & (PGK_NODE_TOP | PGK_NODE_LOST)) == PGK_NODE_TOP;
 }
 /* For walks over the first `n` tops by heat, which is no order of memory: when the ith is
- * dealt with, asks for the memory of some behind it. */
+ * processed, prefetches the memory of some later ones. */
 static inline void pgk_sample_prefetch_behind(const struct pgk_sample *p, size_t i, size_t n)
 {
     enum { NODES = 12, RECORDS = 6 };

@@ -240,8 +240,8 @@ size_t pgk_sample_drop_numbered(const char *s, size_t len, const char *const *su
 
 /* ---- order ---- */
 
-/* Eight bytes of a spelling as a big-endian number, zeros behind its end: comparisons take
- * place in registers. Spellings that are the same up to there go on with their next eight. */
+/* Eight bytes of a spelling as a big-endian number, zeros after its end: comparisons take place in
+ * registers. Spellings that are equal up to there continue with their next eight. */
 struct key {
     uint64_t word;   /* of a GUID: itself */
     const char *s;   /* NULL: a GUID */
@@ -311,7 +311,7 @@ static void sort_spellings(struct key *v, size_t n, size_t depth, unsigned budge
         sort_spellings(v + more, n - more, depth, budget - 1);
         v += less;
         n = more - less;
-        ended = true; /* then only NULs at their ends tell them apart */
+        ended = true; /* then they differ only in NULs at their ends */
         for (size_t i = 0; i < n; i++) {
             ended &= v[i].len <= depth + 8;
             v[i].word = word_at(&v[i], depth + 8);

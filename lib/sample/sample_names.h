@@ -13,7 +13,7 @@
 #include "vec.h"
 
 struct pgk_sample_name {
-    const char *s;   /* NUL behind it; NULL: known by its GUID alone */
+    const char *s;   /* ends with a NUL; NULL: known by its GUID alone */
     uint64_t guid;   /* valid if has_guid */
     uint32_t len;
     bool has_guid;
@@ -56,8 +56,8 @@ size_t pgk_sample_drop_suffixes(const char *s, size_t len);
 /* Length without a suffix that ends the name but for a number, as ".isra." in "f.isra.0". */
 size_t pgk_sample_drop_numbered(const char *s, size_t len, const char *const *suffixes, size_t n);
 
-/* Sets rank[id] so that ranks order names as LLVM does: GUIDs by number, then spellings
- * bytewise. `rank` has room for t->v.n numbers. False when out of memory. */
+/* Sets rank[id] so that ranks order names as LLVM does: GUIDs by number, then spellings bytewise.
+ * `rank` has space for t->v.n numbers. False when out of memory. */
 bool pgk_sample_names_rank(const struct pgk_sample_names *t, uint32_t *rank);
 
 /* If the bytes are a GUID in decimal: true, and *guid is set. */

@@ -26,7 +26,7 @@ const struct pgk_sample_rec *pgk_order_values(struct pgk_sample_order *o,
 /* The place of record `i`, which is its first; returns where the next place begins. */
 uint32_t pgk_order_place(struct pgk_sample_order *o, const struct pgk_sample_recs *recs,
                          uint32_t i, struct pgk_sample_place *place);
-/* The first record at `loc` or behind. */
+/* The first record at `loc` or after it. */
 uint32_t pgk_order_find_place(const struct pgk_sample_recs *recs, uint64_t loc);
 void pgk_order_free(struct pgk_sample_order *o);
 

@@ -1,5 +1,5 @@
-/* What a profile knows of a function by its name, beside its samples: the source file that it is
- * in, and when it ran first. Only the profiles of gcc 16 have these. */
+/* Facts about a function by its name, besides its samples: its source file, and when it ran first.
+ * Only the profiles of gcc 16 have these. */
 #ifndef PGK_SAMPLE_ORIGIN_H
 #define PGK_SAMPLE_ORIGIN_H
 
@@ -8,7 +8,7 @@
 #define PGK_SEVERAL_FILES UINT32_MAX /* which is as good as none, whatever comes in */
 
 /* Adds to what is known: of two times the earlier one counts, and functions of one name in several
- * files are told apart no more. An empty file or a time of 0 is unknown. False when out of
+ * files are no longer distinguished. An empty file or a time of 0 is unknown. False when out of
  * memory. */
 bool pgk_sample_add_origin(struct pgk_sample *p, uint32_t name, const char *file, size_t len,
                            uint64_t first_run);

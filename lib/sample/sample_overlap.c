@@ -1,6 +1,5 @@
-/* How much two profiles have in common, as llvm-profdata overlap computes it, and which
- * functions differ. Counts are compared as shares of their function, functions as shares of
- * their profile. */
+/* The overlap of two profiles, as llvm-profdata overlap computes it, and the functions that differ.
+ * Counts are compared as shares of their function, functions as shares of their profile. */
 #include "sample_spelling.h"
 
 #include "opts.h"
@@ -138,7 +137,7 @@ static uint32_t find_inlinee(const struct pgk_sample *p, uint32_t first, uint64_
     return 0;
 }
 
-/* What stands at or behind a place, from where the search for the next place may begin. */
+/* The first record at or after a place, from which the search for the next place may begin. */
 static uint32_t skip_to(const struct pgk_sample *p, uint32_t c, uint64_t loc)
 {
     while (c && p->nodes.v[c].loc < loc)
@@ -156,8 +155,8 @@ static uint32_t matching_test(const struct pgk_sample_diff *d, uint32_t first,
     return 0;
 }
 
-/* How alike two profiles of one function are, from 0 to 1: lines, and inlinees at equal places by
- * their own similarity. An inlinee of one side only counts as a difference. */
+/* The similarity of two profiles of one function, from 0 to 1: lines, and inlinees at equal places
+ * by their own similarity. An inlinee of one side only counts as a difference. */
 static double similarity_inside(struct pgk_sample_diff *d, struct walk *w, uint32_t base,
                                 uint32_t test)
 {

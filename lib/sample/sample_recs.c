@@ -82,7 +82,7 @@ static size_t end_of_run(const struct pgk_sample_rec *v, size_t i, size_t n)
 
 enum { SHORT_RUN = 256 };
 
-/* v[0 .. n) and the `more` behind them are in order, each for itself. */
+/* v[0 .. n) and the `more` records after them are each in order. */
 static void merge_runs(struct pgk_sample_rec *v, size_t n, size_t more)
 {
     struct pgk_sample_rec second[SHORT_RUN];

@@ -79,7 +79,8 @@ struct pgk_stage_place pgk_stage_place_of(const struct pgk_sample *p, uint32_t c
     return (struct pgk_stage_place){.caller = n->parent, .loc = n->loc, .hint = context};
 }
 
-/* Two orders are made one only where the model has nothing yet: elsewhere each finds its way. */
+/* Two ordered lists become one only if the model has nothing yet; otherwise each record is added on
+ * its own. */
 static bool add_records(struct pgk_stage_node *from, struct pgk_sample *p, uint64_t weight)
 {
     if (!from->ordered || (from->run && !p->nodes.v[from->id].recs.n)) {
@@ -117,7 +118,7 @@ static uint32_t inlinee_id(struct pgk_sample_stage *s, const struct pgk_stage_no
 int pgk_stage_commit(struct pgk_sample_stage *s, struct pgk_sample *p,
                      struct pgk_stage_place place, uint64_t weight, struct pgk_err *err)
 {
-    /* In two passes, so that the records of all are on their way before the first are met. */
+    /* In two passes, so that the records of all are being fetched before the first are used. */
     for (uint32_t slot = 0; slot < s->n; slot++) {
         struct pgk_stage_node *n = &s->slots.v[slot];
         n->id = slot ? inlinee_id(s, n, p)

@@ -31,7 +31,7 @@ bool pgk_stage_begin(struct pgk_sample_stage *s, uint32_t name);
 /* The slot of an inlinee; PGK_STAGE_NONE when out of memory. */
 uint32_t pgk_stage_inlinee(struct pgk_sample_stage *s, uint32_t parent, uint64_t loc,
                            uint32_t name);
-/* For what is not behind the last record. */
+/* For records that do not follow the last one. */
 bool pgk_stage_add_odd(struct pgk_stage_node *n, uint64_t loc, uint32_t what, uint64_t count);
 /* Any number of times for one key; `what` as in a model's record. False when out of memory. */
 static inline bool pgk_stage_add(struct pgk_stage_node *n, uint64_t loc, uint32_t what,
@@ -46,15 +46,15 @@ static inline bool pgk_stage_add(struct pgk_stage_node *n, uint64_t loc, uint32_
     pgk_rec_set(to, loc, what, count);
     return true;
 }
-/* What follows has an order of its own: the types of a binary record, which come behind its
+/* The following records have their own order: the types of a binary record, which come after its
  * lines. At most once. */
 static inline void pgk_stage_new_run(struct pgk_stage_node *n)
 {
     n->run = (uint32_t)n->recs.n;
 }
 
-/* Where the top belongs: below `caller` at `loc`, or on its own with caller 0. `hint` is 0 or
- * its node, or that of a profile with another checksum. */
+/* The place of the top: below `caller` at `loc`, or on its own with caller 0. `hint` is 0 or its
+ * node, or that of a profile with another checksum. */
 struct pgk_stage_place {
     uint32_t caller, hint;
     uint64_t loc;

@@ -14,7 +14,7 @@ static const char *spelling(const struct pgk_sample *p, uint32_t name)
     return s ? s : "";
 }
 
-/* Of a name without spelling, as the MD5 of all others takes its time. */
+/* Only for a name without spelling, because the MD5 of all others takes time. */
 static uint64_t guid_alone(const struct pgk_sample *p, uint32_t name)
 {
     return p->names.v.v[name].s ? 0 : p->names.v.v[name].guid;
