@@ -42,17 +42,17 @@ struct pgk_ext_flag {
 };
 /* The `nth` flag that a section of the type may have, or NULL. */
 const struct pgk_ext_flag *pgk_ext_flag_at(uint64_t type, size_t nth);
-/* Those that it has and that are not known. */
+/* The unknown flags of a section. */
 uint64_t pgk_ext_unknown_flags(const struct pgk_ext_section *s);
 
 struct pgk_sample;
 struct pgk_sample_ext_info;
-/* What the flags of the summary say of the profile, and the summary as stored. */
+/* Reads the flags of the summary, and the summary as stored. */
 PGK_MUST_USE int pgk_ext_read_summary(struct pgk_ext_sections *s, struct pgk_sample *p,
                                       struct pgk_sample_ext_info *info, struct pgk_err *err);
 struct pgk_sample_name_table;
-/* Where the names stand, of which those that are needed will be put into `p`. The table is valid as
- * long as the sections. Without the section there are none. */
+/* The table of names; those that are needed will be added to `p`. The table is valid as long as the
+ * sections. Without the section there are none. */
 PGK_MUST_USE int pgk_ext_read_names_lazily(struct pgk_ext_sections *s, struct pgk_sample *p,
                                            struct pgk_sample_name_table *names,
                                            struct pgk_err *err);

@@ -11,7 +11,7 @@ uint64_t pgk_count_inlinees(const struct pgk_sample *p, uint32_t node)
     return n;
 }
 
-/* Room is asked for once a place. */
+/* Space is reserved once for each place. */
 enum { PLACE_BYTES = 5 + 5 + PGK_ULEB_BYTES, NAME_BYTES = 5 + PGK_ULEB_BYTES };
 
 static uint8_t *place_room(struct pgk_record_writer *w, size_t n_names)
@@ -24,7 +24,7 @@ static uint8_t *put_loc(uint8_t *to, uint64_t loc)
     return pgk_put_uleb(pgk_put_uleb(to, pgk_sample_line(loc)), pgk_sample_discriminator(loc));
 }
 
-/* Names and counts, n of them from v on, behind what was put at `to`. */
+/* Names and counts, n of them from v on, appended at `to`. */
 static void put_values(struct pgk_record_writer *w, uint8_t *to, const struct pgk_sample_rec *v,
                        size_t n)
 {
@@ -37,7 +37,7 @@ static void put_values(struct pgk_record_writer *w, uint8_t *to, const struct pg
     w->line->v.n = (size_t)(to - w->line->v.v);
 }
 
-/* Records behind v[0] that belong to its place and are of the kind: targets, or vtables. */
+/* Records after v[0] of its place and of the kind: targets, or vtables. */
 static size_t count_values(const struct pgk_sample_rec *v, const struct pgk_sample_rec *end,
                            uint32_t kind)
 {

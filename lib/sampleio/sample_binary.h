@@ -9,7 +9,7 @@
 /* Does the file begin with the magic number, as a ULEB128? */
 bool pgk_sample_has_magic(const uint8_t *bytes, size_t size, uint64_t magic);
 
-/* What the reader of an extensible binary saw beside the profile. */
+/* Facts about an extensible binary that its reader saw besides the profile. */
 struct pgk_sample_ext_info {
     uint32_t version;
     bool compressed, md5, split_layout, has_vtables, contexts;

@@ -1,6 +1,6 @@
-/* Reading of an extensible binary what concerns some functions: the records of those, and of others
- * that they are inlined into. Which these are no table tells, so all records are gone through; of
- * those that are not wanted nothing goes into the model. */
+/* Reads the parts of an extensible binary that concern given functions: their records, and those of
+ * other functions that they are inlined into. No table lists these, so all records are read;
+ * unwanted ones do not go into the model. */
 #include "sample_binary.h"
 
 #include "ext_sections.h"

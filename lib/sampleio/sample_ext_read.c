@@ -17,8 +17,7 @@ struct context {
 };
 
 /* A function that has been decoded. It is committed when some more have been: meanwhile the
- * processor fetches what it will be added to, which takes one step for each pointer on the
- * way. */
+ * processor fetches the nodes that it will be added to, one step for each pointer on the path. */
 struct waiting {
     struct pgk_sample_stage stage;
     uint64_t identity;
@@ -122,8 +121,8 @@ static int read_names(struct reader *r, struct pgk_err *err)
 
 enum { BATCH = 16 };
 
-/* Contexts whose frames have been read: each is looked up while the table is being fetched
- * for the ones behind it. */
+/* Contexts whose frames have been read: each is looked up while the table is being fetched for
+ * later ones. */
 struct batch {
     size_t n;
     struct { size_t first, n_frames; struct pgk_sample_path path; } v[BATCH];

@@ -1,4 +1,4 @@
-/* What readers and writers of the encodings share: magic numbers, sections, flags.
+/* Shared by readers and writers of the encodings: magic numbers, sections, flags.
  * docs/formats/sample-binary.md */
 #ifndef PGK_SAMPLE_FORMAT_H
 #define PGK_SAMPLE_FORMAT_H

@@ -43,7 +43,7 @@ struct pgk_gcc_compiler {
 /* Fills in the row of a release; false if there is none. */
 bool pgk_gcc_compiler(unsigned release, struct pgk_gcc_compiler *compiler);
 
-/* What the reader saw beside the profile. */
+/* Facts that the reader saw besides the profile. */
 struct pgk_sample_gcc_info {
     const struct pgk_gcc_profile_row *row;
     bool no_compiler; /* names of another version than the number says, as create_gcov 0.19 writes
@@ -52,7 +52,7 @@ struct pgk_sample_gcc_info {
     struct pgk_sample_summary summary;
 };
 
-/* What became of a profile that was made fit for a compiler. */
+/* The changes to a profile that was adapted to a compiler. */
 struct pgk_gcc_changes {
     bool contexts;       /* left out: functions have the samples of all of them */
     size_t clones_joined; /* functions that have the name of the function they were made of */

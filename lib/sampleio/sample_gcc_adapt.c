@@ -109,8 +109,8 @@ static int make_copy(struct pgk_sample *into, const struct pgk_sample *p,
 
 /* ---- one count per line ---- */
 
-/* The records of a line, of which only discriminators tell them apart: the largest count, as each
- * is that of a block which the line is in, and all calls. */
+/* The records of a line that differ only in discriminators: the largest count, because each is that
+ * of a block with this line, and all calls. */
 static size_t unite_line(struct pgk_sample_rec *v, size_t n)
 {
     size_t bodies = 0;

@@ -153,7 +153,7 @@ static int read_names(struct reader *r, struct pgk_err *err)
 
 /* ---- summary ---- */
 
-/* gcc 16 has room for so many rows and looks at all of them. */
+/* gcc 16 has space for so many rows and reads all of them. */
 static int read_summary(struct reader *r, struct pgk_err *err)
 {
     struct pgk_sample_summary *s = &r->info.summary;

@@ -58,7 +58,7 @@ static size_t count_places(const struct pgk_sample *p, uint32_t node, bool (*is_
     return n;
 }
 
-/* What the lines and totals of functions lose. */
+/* Counts what the lines and totals of functions lose. */
 static void note_lost(const struct pgk_sample *p, const struct pgk_gcc_compiler *compiler,
                       struct pgk_sample_written *left_out)
 {

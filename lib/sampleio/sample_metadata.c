@@ -66,7 +66,7 @@ static int read_u32(struct pgk_cursor *c, const char *field, uint32_t *value, st
     return 0;
 }
 
-/* Reads an entry behind its identity; with a stage, gives it to the slot, if there is one. */
+/* Reads an entry after its identity; with a stage, gives it to the slot, if there is one. */
 static int read_entry(struct pgk_sample_metadata *m, struct pgk_sample_stage *stage,
                       uint32_t slot, unsigned depth, struct pgk_err *err)
 {

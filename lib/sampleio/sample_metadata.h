@@ -22,7 +22,7 @@ struct pgk_sample_metadata {
     PGK_VEC(uint32_t) slots;    /* inlinees of the function at hand, by place */
 };
 
-/* Where the identity stands in a rising list; n if it does not. */
+/* The position of the identity in a rising list; n if it is not there. */
 size_t pgk_find_identity(const uint64_t *v, size_t n, uint64_t identity);
 
 /* Looks through the section, whose bytes must outlive the struct. */

@@ -38,7 +38,7 @@ bool pgk_sample_partial_mark(struct pgk_sample *p, struct pgk_sample_kind *kind,
     for (size_t i = 0; i < PGK_COUNTOF(marks); i++) {
         if (strlen(marks[i].name) != len || memcmp(marks[i].name, s, len))
             continue;
-        /* What kind it is was perhaps said by the files before it, which must agree. */
+        /* Earlier files may have set the kind; it must be the same. */
         if (i == 0)
             kind->contexts = true;
         else if (i == 1)

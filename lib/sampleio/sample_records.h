@@ -60,11 +60,11 @@ struct pgk_record_reader {
     bool vtables;        /* records end with a vtable part */
 };
 
-/* A table of `count` strings with NULs behind them. */
+/* A table of `count` strings that end with NULs. */
 PGK_MUST_USE int pgk_sample_read_strings(struct pgk_cursor *c, struct pgk_sample *p,
                                          struct pgk_sample_name_table *names,
                                          struct pgk_err *err);
-/* Head samples have been read and the stage begun: the rest of a top record. */
+/* Reads the rest of a top record, once head samples have been read and the stage started. */
 PGK_MUST_USE int pgk_sample_read_record(struct pgk_record_reader *r, struct pgk_err *err);
 /* A name index, as an id; 0 and a failure if it is out of range. */
 PGK_MUST_USE int pgk_sample_read_name(struct pgk_cursor *c,
@@ -77,7 +77,7 @@ PGK_MUST_USE int pgk_sample_read_frame(struct pgk_cursor *c,
 /* A stored summary; its numbers are recomputed whenever they are needed. */
 PGK_MUST_USE int pgk_sample_read_summary(struct pgk_cursor *c, struct pgk_sample_summary *summary,
                                          struct pgk_err *err);
-/* The version behind the magic number: 103 to `last`. */
+/* The version after the magic number: 103 to `last`. */
 PGK_MUST_USE int pgk_sample_read_version(struct pgk_cursor *c, uint32_t last, struct pgk_err *err);
 /* First release of LLVM that reads the version; 0: no such version. */
 uint32_t pgk_sample_version_since(uint64_t version);

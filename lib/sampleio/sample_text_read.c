@@ -101,7 +101,8 @@ static uint64_t join_digits(uint64_t word)
 }
 
 /* The digits from s on as a number: where they end, or NULL if they are none or too many to be
- * safe. Short ones, which most are, are taken from one load: a loop ends where nobody foresees. */
+ * safe. Short ones, which most are, are taken from one load, because a loop would end
+ * unpredictably. */
 static inline const char *take_digits(const char *s, const char *end, ptrdiff_t most, uint64_t *v)
 {
     const char *start = s;
@@ -173,8 +174,8 @@ static int put_named(struct reader *r, uint32_t slot, uint64_t loc, uint32_t kin
     return put_record(r, slot, loc, (number + 1) | kind, count);
 }
 
-/* Of a target that a line names twice, the last count is meant: its n targets without the others.
- * False when out of memory. */
+/* If a line names a target twice, its last count is valid. Returns the n targets without
+ * duplicates. False when out of memory. */
 static bool drop_repeated(struct pgk_sample_rec *v, size_t *n)
 {
     enum { FEW = 16 };
@@ -454,8 +455,8 @@ static int compare_spellings(const void *pa, const void *pb)
     return memcmp(a->s, b->s, a->len);
 }
 
-/* True if one of the spellings from `first` on stands there twice; false if memory is out, too,
- * of which *nomem tells. */
+/* True if one of the spellings from `first` on occurs twice; also false when out of memory, and
+ * *nomem is then set. */
 static bool any_twice(const struct reader *r, size_t first, bool *nomem)
 {
     enum { FEW = 8 };
@@ -480,7 +481,7 @@ static bool any_twice(const struct reader *r, size_t first, bool *nomem)
     return twice;
 }
 
-/* Of a number with a blank or nothing behind it; NULL if it is none. */
+/* Skips a number that a blank or nothing follows; NULL if it is none. */
 static const char *end_of_count(const char *s, const char *end, uint64_t *count)
 {
     const char *stop = take_digits(s, end, SAFE_DIGITS, count);
@@ -666,7 +667,7 @@ static int read_plain(struct reader *r, const char **next)
     return read_targets(r, stop, end, slot, loc);
 }
 
-/* The next line, which a head must have; sets where the one behind it begins. */
+/* The next line, which a head must have; sets the start of the line after it. */
 static int take_line(struct reader *r, const char **s, const char **end, const char *expected)
 {
     const char *newline = find(r->line, r->end, '\n');

@@ -67,9 +67,9 @@ static void put_body(struct writer *w, const struct pgk_sample_place *place, uns
     pgk_line_byte(&w->line, '\n');
 }
 
-/* LLVM 22 prints the vtables of a place after its samples and after its inlinees, so twice if
- * there are both, and not at all if there are neither. Here each place has them once: behind
- * the samples, or else behind the inlinees, or else where the samples would be. */
+/* LLVM 22 prints the vtables of a place after its samples and after its inlinees, so twice if there
+ * are both, and not at all if there are neither. Here each place has them once: after the samples,
+ * otherwise after the inlinees, otherwise where the samples would be. */
 static void put_node(struct writer *w, uint32_t node, unsigned depth);
 
 static void put_records(struct writer *w, uint32_t node, unsigned depth)

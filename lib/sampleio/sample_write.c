@@ -40,7 +40,7 @@ static int cut_to_size(const struct pgk_sample *p, const struct pgk_sample_write
     }
 }
 
-/* `p` is the profile as it was given, of which `adapt` may have told some already. */
+/* `p` is the given profile; `adapt` may have reported some of its losses already. */
 static void note_left_out(const struct pgk_sample *p, const struct pgk_sample_writer *writer,
                           const struct pgk_sample_write_opts *opts, struct pgk_sample_written *w)
 {
