@@ -115,7 +115,7 @@ static void number_nodes(const struct pgk_call_trie *trie, uint32_t *below, uint
     for (uint32_t i = n; i-- > 1;)
         below[trie->nodes.v[i].parent] += below[i] + 1;
     number[0] = 0;
-    for (uint32_t i = 1; i < n; i++) { /* below[parent] is what is left for it and those behind */
+    for (uint32_t i = 1; i < n; i++) { /* below[parent] is what is left for it and later ones */
         uint32_t parent = trie->nodes.v[i].parent, all = below[i] + 1;
         number[i] = number[parent] + 1 + (below[parent] - all);
         below[parent] -= all;
@@ -287,8 +287,8 @@ static inline bool same_item(const uint8_t *a, const uint8_t *b, size_t size)
 
 enum { FEW_ITEMS = 128 };
 
-/* How far apart the same items are, a bit for each distance: what repeats has one of them as its
- * period. Most lists have no item twice. */
+/* The distances of equal items, a bit for each: a repetition has one of them as its period. Most
+ * lists have no item twice. */
 static uint64_t find_periods(const uint8_t *v, size_t n, size_t size)
 {
     enum { NONE = 0xff };
@@ -316,7 +316,7 @@ static size_t compress_period(uint8_t *v, size_t n, size_t size, size_t period)
 {
     size_t out = period, right = period - 1, bound = 0;
     while (right + period < n) {
-        size_t left = right + 1; /* one behind, so that it does not fall below 0 */
+        size_t left = right + 1; /* one more, so that it does not fall below 0 */
         while (left > bound &&
                same_item(v + (left - 1) * size, v + (left - 1 + period) * size, size))
             left--;

@@ -68,13 +68,14 @@ uint32_t pgk_call_trie_find(struct pgk_call_trie *trie, const uint64_t *callers,
 /* False when out of memory. */
 bool pgk_call_counts_add(struct pgk_call_counts *counts, uint32_t node, uint64_t from, uint64_t to,
                          uint64_t count);
-/* Adds to a range that `code` tells whether it can be. False when out of memory. */
+/* Adds to the count of a range; `code` decides whether the range is possible. False when out of
+ * memory. */
 bool pgk_call_trie_add_range(struct pgk_call_trie *trie, struct pgk_code *code, uint32_t node,
                              uint64_t from, uint64_t to, uint64_t count);
 /* Ascending by node, from and to; each key once. */
 void pgk_call_counts_sort(struct pgk_call_counts *counts);
-/* Sorts all counts; nothing may be looked for or added afterwards. If there is memory for it, nodes
- * are numbered anew so that those below a node come right behind it, and so do their counts. */
+/* Sorts all counts; nothing may be looked up or added afterwards. If there is memory for it, nodes
+ * are renumbered so that the nodes below a node come right after it, and so do their counts. */
 void pgk_call_trie_settle(struct pgk_call_trie *trie);
 
 /* Goes through the steps from the newest to the oldest, takes back on the stack of calls what the
@@ -85,8 +86,8 @@ bool pgk_call_trie_unwind(struct pgk_call_trie *trie, const struct pgk_steps *st
 bool pgk_call_trie_count(struct pgk_call_trie *trie, const struct pgk_steps *steps,
                          const struct pgk_code *code);
 
-/* Fills `calls` with the calls that lead to a node, outermost first: those behind the last call
- * from elsewhere. False when out of memory. */
+/* Fills `calls` with the calls that lead to a node, outermost first: those after the last call from
+ * elsewhere. False when out of memory. */
 bool pgk_call_trie_path(const struct pgk_call_trie *trie, uint32_t node, pgk_addr_vec *calls);
 
 /* Removes from `v` of `n` items neighbouring repetitions of up to `longest` items, shortest period

@@ -139,7 +139,7 @@ static void decode_region(struct pgk_code *code, struct pgk_code_region *r)
     }
 }
 
-/* Position of the first region that ends behind `addr`; regions do not overlap. */
+/* Position of the first region that ends after `addr`; regions do not overlap. */
 static size_t region_behind(const struct pgk_code *code, uint64_t addr)
 {
     PGK_SEARCH(low, code->regions.n, mid, code->regions.v[mid].high <= addr)

@@ -72,7 +72,7 @@ static inline enum pgk_insn_kind pgk_code_kind(uint8_t mark)
     return (mark & PGK_CODE_KIND) >> PGK_CODE_KIND_SHIFT;
 }
 
-/* What is at `addr`, up to the next symbol: n bytes, at least one; NULL outside of the code. */
+/* The bytes at `addr`, up to the next symbol: n bytes, at least one; NULL outside of the code. */
 const uint8_t *pgk_code_bytes(const struct pgk_code *code, uint64_t addr, size_t *n);
 /* The instruction that starts at `addr`; false if there is none. */
 bool pgk_code_insn(const struct pgk_code *code, uint64_t addr, struct pgk_insn *insn);
@@ -81,7 +81,7 @@ bool pgk_code_insn(const struct pgk_code *code, uint64_t addr, struct pgk_insn *
  * points to, itself or in an instruction shortly before; -1 if it does not. */
 int32_t pgk_code_slot(struct pgk_code *code, uint64_t branch);
 
-/* First instruction at `addr` or behind it, up to `last`; UINT64_MAX if there is none. */
+/* First instruction at `addr` or after it, up to `last`; UINT64_MAX if there is none. */
 uint64_t pgk_code_first(struct pgk_code *code, uint64_t addr, uint64_t last);
 /* Adds the addresses of all instructions from `first` to `last`. False when out of memory. */
 bool pgk_code_list(struct pgk_code *code, uint64_t first, uint64_t last, pgk_addr_vec *addrs);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Symbols of other files stand at addresses that no file has: each has room for its object. */
+/* Symbols of other files stand at addresses that no file has: each has space for its object. */
 #define FOREIGN UINT64_C(0x8000000000000000)
 #define BEHIND_FOREIGN UINT64_C(0xc000000000000000)
 enum { ROOM_BITS = 24 };

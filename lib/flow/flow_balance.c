@@ -18,7 +18,7 @@ enum { SUPPLY, DEMAND, OUTSIDE, FIXED_NODES };
 #define UNBOUNDED (UINT64_MAX / 4)
 #define FAR UINT32_MAX
 
-struct arc { /* its reverse is the one beside it: number ^ 1 */
+struct arc { /* its reverse is the adjacent one: number ^ 1 */
     uint32_t to, next;
     int32_t cost;
     uint64_t left;

@@ -150,8 +150,8 @@ static bool add_edges_of(struct reader *r, uint32_t i, uint32_t hub)
     return to == UINT32_MAX || add_edge(r, i, to);
 }
 
-/* What no path leads to is reached by indirect jumps, or from outside: where exceptions are caught,
- * say. */
+/* Blocks without a path to them are reached by indirect jumps, or from outside, such as blocks
+ * where exceptions are caught. */
 static bool place_orphans(struct reader *r, uint32_t hub)
 {
     struct pgk_flow_graph *g = r->g;
@@ -186,7 +186,7 @@ static uint32_t cost_of(const struct pgk_flow_place *p)
     return p->n < HIGHEST ? p->n : HIGHEST;
 }
 
-/* Where a function is entered; of one that no symbol tells of, where it starts. */
+/* Where a function is entered; without a symbol, where it starts. */
 static uint64_t entry_of(const struct reader *r)
 {
     for (uint32_t i = 0; i < r->function->n; i++)
@@ -234,7 +234,7 @@ int pgk_flow_graph_make(struct pgk_flow_graph *graph, struct pgk_code *code,
 
 uint32_t pgk_flow_graph_find(const struct pgk_flow_graph *g, uint64_t addr)
 {
-    /* the first block that ends behind `addr` */
+    /* the first block that ends after `addr` */
     PGK_SEARCH(low, g->places.n, mid, g->places.v[mid].high <= addr)
     return low < g->places.n && g->places.v[low].low <= addr ? (uint32_t)low : UINT32_MAX;
 }

@@ -9,7 +9,7 @@
 
 struct pgk_flow_place {
     uint64_t low, last; /* addresses of the first and the last instruction */
-    uint64_t high;      /* behind it */
+    uint64_t high;      /* after it */
     uint32_t n;         /* instructions */
 };
 

@@ -1,7 +1,7 @@
 /* Where functions of AArch64 have their frame. There a function sets up the frame pointer some
- * instructions after it has begun, on some ways only, and functions that call none do without; so
- * that a call chain by frame pointers lacks the caller at many more places than at the two
- * instructions with which code of x86-64 begins. */
+ * instructions after its start, on some paths only, and functions that call none have no frame. So
+ * a call chain by frame pointers lacks the caller at many more places than at the two instructions
+ * with which code of x86-64 begins. */
 #ifndef PGK_FRAME_STATES_H
 #define PGK_FRAME_STATES_H
 

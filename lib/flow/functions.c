@@ -85,7 +85,7 @@ static int add_ranges(struct pgk_functions *f, const ordered_vec *all, struct pg
     return status;
 }
 
-/* The ranges of each function, one behind the other. */
+/* The ranges of each function, one after the other. */
 static int group(struct pgk_functions *f, struct pgk_err *err)
 {
     uint32_t first = 0;
@@ -136,8 +136,8 @@ struct symbols {
     size_t n_debug; /* of `all`, which are of debug information and sorted */
 };
 
-/* How many of `n` records, `size` bytes apart and ascending by the address that each begins with,
- * start at `addr` or before. */
+/* The number of records, of `n` that are `size` bytes apart and ascending by the address that each
+ * begins with, that start at `addr` or before. */
 static size_t count_up_to(const void *records, size_t n, size_t size, uint64_t addr)
 {
     uint64_t start;
@@ -182,8 +182,8 @@ static void sort_ordered(ordered_vec *all)
         qsort(all->v, all->n, sizeof *all->v, compare_ordered);
 }
 
-/* Where several functions begin at one address, because a linker folded them into one: addresses.
- * `first` of each is the position of the first function. */
+/* Addresses at which several functions begin, because a linker folded them into one. `first` of
+ * each is the position of the first function. */
 static bool list_folded(const ordered_vec *all, folded_vec *folded)
 {
     for (size_t i = 1; i < all->n; i++) {

@@ -1,8 +1,8 @@
-/* Functions of a binary by address, as debug information tells them.
+/* Functions of a binary by address, from debug information.
  *
- * Functions are told apart by name alone, because that is how a compiler looks a profile up: two
- * static functions of one name are one function with two ranges, and the parts of a split
- * function, too. */
+ * Functions are distinguished by name alone, because that is how a compiler looks a profile up: two
+ * static functions of one name are one function with two ranges, and the parts of a split function,
+ * too. */
 #ifndef PGK_FUNCTIONS_H
 #define PGK_FUNCTIONS_H
 

@@ -13,8 +13,8 @@ typedef bool pgk_is_inside_fn(const void *ctx, uint64_t addr);
 bool pgk_jump_table_read(struct pgk_code *code, uint64_t table, pgk_is_inside_fn *is_inside,
                          const void *ctx, pgk_addr_vec *targets);
 
-/* The tables that a function of AArch64 jumps by, an instruction after the other; what is known of
- * registers is kept in `jumps`. A table whose length the code tells counts as a whole or not at
+/* Finds the jump tables of a function of AArch64, one instruction after the other; the state of
+ * registers is kept in `jumps`. A table whose length the code gives counts as a whole or not at
  * all; of others only those of words are read, as above, because nearly every byte is an offset
  * within a function. */
 bool pgk_jump_table_step(struct pgk_code *code, struct pgk_arm64_jumps *jumps, uint64_t addr,

@@ -9,7 +9,8 @@ uint64_t pgk_code_call_before(struct pgk_code *code, uint64_t addr)
                : 0;
 }
 
-/* Of a branch from elsewhere the target tells: what comes right after a call was returned to. */
+/* The target of a branch from elsewhere shows its kind: the place right after a call was returned
+ * to. */
 static void find_kind(struct pgk_step *s, struct pgk_code *code)
 {
     uint64_t behind = s->to == PGK_STEP_OUT ? PGK_ADDR_EXTERNAL

@@ -1,6 +1,6 @@
-/* What branch stacks consist of: a branch, and the code that ran from its target to the source of
- * the branch that was taken next. There are far fewer different ones than were sampled: what is to
- * be known of one, and whether its addresses are instructions at all, is looked up once.
+/* A step, the unit of branch stacks: a branch, and the code that ran from its target to the source
+ * of the branch that was taken next. There are far fewer different ones than were sampled: what is
+ * to be known of one, and whether its addresses are instructions at all, is looked up once.
  *
  * Addresses are offsets from the base of the code. */
 #ifndef PGK_STEPS_H
@@ -19,8 +19,8 @@ struct pgk_step {
     uint32_t from, to, end;
     enum pgk_step_kind kind : 8;
     bool impossible; /* control cannot have run from `to` to `end` */
-    uint64_t call;   /* address of the call instruction: of a call itself, of a return the one that
-                      * it went back behind, 0 if there is none; or PGK_ADDR_EXTERNAL */
+    uint64_t call;   /* address of the call instruction: for a call itself, for a return the one
+                      * that it returned to, 0 if there is none; or PGK_ADDR_EXTERNAL */
 };
 
 /* No step at all. */
@@ -51,9 +51,9 @@ bool pgk_steps_need(struct pgk_steps *steps, struct pgk_code *code, uint32_t fro
                     uint32_t end, uint32_t *step);
 void pgk_steps_free(struct pgk_steps *steps);
 
-/* Where calling contexts are of no interest, it is enough to count: the value of a step is how
- * often it was met, what is beyond 32 bits goes to the counters at once. `from` and `to` are set to
- * PGK_STEP_OUT if no instruction starts there. False when out of memory. */
+/* Without calling contexts it is enough to count: the value of a step is how often it occurred, and
+ * counts beyond 32 bits go to the counters at once. `from` and `to` are set to PGK_STEP_OUT if no
+ * instruction starts there. False when out of memory. */
 bool pgk_step_counts_add(struct pgk_step_table *counts, struct pgk_code *code,
                          struct pgk_counters *counters, uint32_t *from, uint32_t *to, uint32_t end,
                          uint64_t count);

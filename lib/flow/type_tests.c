@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-enum { FIRST_POINT = 2 * PGK_WORD }; /* what an object points to is behind offset and type */
+enum { FIRST_POINT = 2 * PGK_WORD }; /* objects point to the word after offset and type */
 
 /* 8 bytes of the frame that code put an address into, so that a register was free meanwhile. */
 struct spilled {
@@ -20,7 +20,7 @@ struct spilled {
     uint64_t at, value;
 };
 
-/* What registers hold wherever control comes from. */
+/* The values of registers, whichever path control came from. */
 enum { MOST_SPILLED = 8 };
 struct registers {
     bool reached;
@@ -247,7 +247,7 @@ static bool is_space(const struct finder *f, uint32_t block)
     return block != f->graph.entry && (i == f->steps.n || f->steps.v[i].addr >= p->high);
 }
 
-/* The blocks and, behind them, where indirect jumps lead. */
+/* The blocks and, after them, where indirect jumps lead. */
 static bool settle_registers(struct finder *f)
 {
     const struct pgk_flow_graph *g = &f->graph;
@@ -331,7 +331,7 @@ static bool look_at_block(struct finder *f, uint32_t block)
         if (c.n && s->effect.asks != PGK_ASKS_NOTHING) {
             if (!add_tests(f, s, &c))
                 return false;
-            c.n = 0; /* a comparison is told once */
+            c.n = 0; /* a comparison is reported once */
         }
         if (s->effect.flags == PGK_FLAGS_COMPARE || s->effect.flags == PGK_FLAGS_OR_EQUAL)
             compare(f, &r, s, &c);

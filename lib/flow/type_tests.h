@@ -1,12 +1,11 @@
-/* Where code compares the type of an object: what the object begins with, the address of a virtual
- * table, with that of a known one. So compilers call the function of a type that is frequent there
- * directly, and the table is not read any more.
+/* Finds the places where code compares the type of an object: its first word, the address of a
+ * virtual table, with that of a known one. So compilers call the function of a frequent type
+ * directly, and the table is no longer read.
  *
  *     mov (%rdi),%rax
  *     lea _ZTV6Square+16(%rip),%rcx
  *     cmp %rcx,%rax
- *     jne otherwise
- */
+ *     jne otherwise */
 #ifndef PGK_TYPE_TESTS_H
 #define PGK_TYPE_TESTS_H
 
@@ -20,7 +19,7 @@ struct pgk_type_test {
     uint64_t behind; /* the branch: where control goes else */
     bool if_equal;   /* it branches if the object is of this type */
     bool no_branch;  /* instead, `branch` chooses a value: how often it was equal is not known */
-    bool is_read;    /* the object's table was read before, so its loads tell of the type, too */
+    bool is_read;    /* the object's table was read before, so its loads show the type, too */
     uint32_t tables; /* so many are compared before the branch, and equality with any counts */
     const char *table; /* name of the symbol, which belongs to the binary */
     size_t table_len;
@@ -35,7 +34,7 @@ int pgk_type_tests_find(struct pgk_type_tests *tests, struct pgk_code *code,
                         const struct pgk_vtable_symbols *tables, const uint64_t *addrs, size_t n,
                         struct pgk_err *err);
 void pgk_type_tests_free(struct pgk_type_tests *tests);
-/* Position of the first test with a branch at `addr` or behind it. */
+/* Position of the first test with a branch at `addr` or after it. */
 size_t pgk_type_tests_from(const struct pgk_type_tests *tests, uint64_t addr);
 
 /* The indirect call that is made if the object is of none of the types that are compared for it;

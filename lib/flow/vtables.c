@@ -1,5 +1,5 @@
-/* Virtual tables: each begins with offsets, ends its head with the object's type, and goes on
- * with functions; tables of second bases stand behind it in one symbol. */
+/* Virtual tables: each begins with offsets, ends its head with the object's type, and continues
+ * with functions; tables of second bases follow it in one symbol. */
 #include "vtables.h"
 
 #include "data_words.h"
@@ -73,26 +73,26 @@ static bool is_type(const struct tables *t, uint64_t addr)
     return find_type(t, addr) != NULL;
 }
 
-/* A small negative number: how far the object of a second base is behind that of the whole. */
+/* A small negative number: the offset of a second base in the whole object. */
 static bool is_offset(uint64_t word)
 {
     enum { LARGEST_OBJECT_BITS = 24 };
     return word >> LARGEST_OBJECT_BITS == UINT64_MAX >> LARGEST_OBJECT_BITS;
 }
 
-/* A word of a type; 0 behind its end, where anything may stand. */
+/* A word of a type; 0 after its end, where other data may follow. */
 static uint64_t word_of(struct tables *t, uint64_t addr, uint64_t off)
 {
     const struct type *type = find_type(t, addr);
     return type && off + WORD <= type->size ? pgk_data_word(&t->data, addr + off) : 0;
 }
 
-/* Of a type: the only base or, behind flags, the first of a list, whose items end with flags. */
+/* For a type: the only base or, after flags, the first of a list, whose items end with flags. */
 enum { SINGLE = 2 * WORD, FIRST = 3 * WORD, ITEM = 2 * WORD, MOST_BASES = 64 };
 enum { VIRTUAL = 1, OFFSET_SHIFT = 8 };
 
-/* The base that holds what is `*off` behind the beginning of an object, which becomes its place in
- * the base. 0: none that is known. */
+/* The base that holds offset `*off` of an object; `*off` becomes the offset in the base. 0: none
+ * that is known. */
 static uint64_t base_around(struct tables *t, uint64_t type, uint64_t *off)
 {
     uint64_t base = word_of(t, type, SINGLE), found = 0, begin = 0;
@@ -109,7 +109,7 @@ static uint64_t base_around(struct tables *t, uint64_t type, uint64_t *off)
     return found;
 }
 
-/* The base that begins `off` behind the beginning of an object; 0: none that is known. */
+/* The base that begins at offset `off` of an object; 0: none that is known. */
 static uint64_t base_at(struct tables *t, uint64_t type, uint64_t off)
 {
     for (int i = 0; i < MOST_BASES && type && off; i++)

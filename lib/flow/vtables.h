@@ -17,7 +17,7 @@ struct pgk_vtables {
     PGK_VEC(struct pgk_vtable_entry) v; /* ascending by slot, then function */
 };
 
-/* Reads the tables that symbols tell (_ZTV...), relocations of the binary being applied. */
+/* Reads the tables that symbols name (_ZTV...), with the relocations of the binary applied. */
 int pgk_vtables_read(struct pgk_vtables *vtables, const struct pgk_elf *elf, struct pgk_err *err);
 void pgk_vtables_free(struct pgk_vtables *vtables);
 
