@@ -27,7 +27,7 @@ struct pgk_bolt_functions {
 int pgk_bolt_functions_open(struct pgk_bolt_functions *f, const struct pgk_elf *elf,
                             struct pgk_err *err);
 void pgk_bolt_functions_close(struct pgk_bolt_functions *f);
-/* Position of the function that holds `addr`, padding behind it included. */
+/* Position of the function that holds `addr`, the padding after it included. */
 uint32_t pgk_bolt_functions_at(const struct pgk_bolt_functions *f, uint64_t addr);
 
 #endif

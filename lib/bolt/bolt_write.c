@@ -9,9 +9,9 @@
 
 enum kind { BRANCH, ENTRY, RUN, RUN_ENTERED, SAMPLE };
 
-/* What becomes a line. Sorting brings them into the order of the file, and equal ones together. */
+/* A line of the file. Sorting brings lines into the order of the file, and equal ones together. */
 struct line {
-    uint32_t owner; /* rank of the function that it is told with, from 1 on */
+    uint32_t owner; /* rank of the function that it is listed with, from 1 on */
     uint8_t kind;
     uint32_t other; /* rank of the function that a branch leads to, from 1 on; 0: unknown */
     uint64_t from, to;
@@ -112,8 +112,8 @@ static bool is_entered(const struct pgk_bolt_function *f, const struct pgk_trace
     return t->from != PGK_TRACE_NO_BRANCH && (t->from < f->low || t->from >= f->high);
 }
 
-/* What is returned to begins with the call if a block begins behind that: then the edge from the
- * one to the other was taken, too. */
+/* If a block begins after the call, the run begins with the block of the call: the edge between the
+ * two was taken, too. */
 static size_t first_block(const struct writer *w, const struct pgk_bolt_function *f,
                           const struct pgk_trace *t, size_t at)
 {

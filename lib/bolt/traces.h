@@ -1,5 +1,5 @@
-/* What branch stacks say about one binary: branches, each with how far control then ran without
- * taking another. A trace that was met several times is kept once. */
+/* Branch stacks of one binary: branches, each with how far control then ran without taking another.
+ * A repeated trace is kept once. */
 #ifndef PGK_TRACES_H
 #define PGK_TRACES_H
 
