@@ -19,12 +19,12 @@ struct pgk_first_runs {
     struct pgk_index index;
 };
 
-/* Of several times of an address the earliest counts. False when out of memory. */
+/* If an address has several times, the earliest counts. False when out of memory. */
 bool pgk_first_runs_see(struct pgk_first_runs *runs, uint64_t addr, uint64_t time);
-/* Moves what one recording tells to what all of them tell. Clocks of recordings have nothing in
- * common, so times count from `start`, the recording's earliest, on; which becomes 1. */
+/* Moves the times of one recording to those of all. Recordings have different clocks, so times
+ * count from `start`, the recording's earliest, which becomes 1. */
 bool pgk_first_runs_move(struct pgk_first_runs *into, struct pgk_first_runs *from, uint64_t start);
-/* Tells the profile when functions ran first. `names` are those of the profile. */
+/* Adds to the profile when functions first ran. `names` are those of the profile. */
 bool pgk_first_runs_tell(const struct pgk_first_runs *runs, const struct pgk_functions *functions,
                          struct pgk_frame_names *names, struct pgk_sample *profile);
 void pgk_first_runs_free(struct pgk_first_runs *runs);

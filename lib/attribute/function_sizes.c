@@ -1,4 +1,4 @@
-/* How large the code of a function is. docs/formats/profile-generation.md section 7 */
+/* The size of the code of a function. docs/formats/profile-generation.md section 7 */
 #include "function_sizes.h"
 
 #include "discriminator.h"
@@ -117,7 +117,7 @@ static uint64_t call_site(const struct code *c, const struct pgk_sym_frame *f)
                        : pgk_sample_loc(pgk_frame_offset(f), f->discriminator);
 }
 
-/* Sets the node of an instruction; 0 if nobody wants it. False when out of memory. */
+/* Sets the node of an instruction; 0 if it is not wanted. False when out of memory. */
 static bool find_node(struct code *c, const struct pgk_sym_chain *chain, uint32_t *node)
 {
     uint32_t n = pgk_frame_count(chain);
@@ -178,7 +178,7 @@ static bool add_code(struct code *c)
     return true;
 }
 
-/* A copy of a function, as the way out of it needs it. */
+/* A copy of a function, with the call site that leads out of it. */
 struct copy {
     uint32_t name, parent, site;
     bool has_probes;

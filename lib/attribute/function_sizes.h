@@ -1,5 +1,5 @@
-/* How large the code of a function is, on its own and inlined: a tree of reversed calling
- * contexts, the function first, then what it was inlined into. */
+/* The size of the code of a function, on its own and inlined: a tree of reversed calling contexts,
+ * the function first, then what it was inlined into. */
 #ifndef PGK_FUNCTION_SIZES_H
 #define PGK_FUNCTION_SIZES_H
 

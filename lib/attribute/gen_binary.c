@@ -1,4 +1,4 @@
-/* What generation keeps of one binary. */
+/* The state of generation for one binary. */
 #include "gen_binary.h"
 
 #include "hash.h"

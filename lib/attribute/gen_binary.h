@@ -1,4 +1,4 @@
-/* What generation keeps of one binary. */
+/* The state of generation for one binary. */
 #ifndef PGK_GEN_BINARY_H
 #define PGK_GEN_BINARY_H
 
@@ -52,7 +52,7 @@ struct pgk_gen_binary {
 void pgk_gen_example(struct pgk_gen_stats *stats, enum pgk_gen_drop drop, const char *fmt, ...)
     PGK_PRINTF(3, 4);
 
-/* That an instruction has no source line. */
+/* Marks an instruction without a source line. */
 void pgk_gen_no_source(struct pgk_gen_stats *stats, const struct pgk_gen_binary *binary,
                        uint64_t addr);
 
@@ -108,8 +108,8 @@ int pgk_gen_context_probes(struct pgk_sample *into, struct pgk_gen_binary *binar
                            const struct pgk_gen_opts *opts, struct pgk_gen_stats *stats,
                            struct pgk_err *err);
 
-/* What makes a profile fit for a compiler: leaving out what is cold; of contexts also the
- * pre-inliner, which needs the code of the `n` binaries, merging, and nesting. */
+/* Prepares a profile for a compiler: leaves out cold parts; for contexts also the pre-inliner,
+ * which needs the code of the `n` binaries, merging, and nesting. */
 int pgk_gen_finish(struct pgk_sample **profile, struct pgk_gen_binary *binaries, size_t n,
                    const struct pgk_gen_opts *opts, struct pgk_err *err);
 /* Leaves functions out that start a module; the profile must not be finished. */

@@ -226,8 +226,8 @@ static uint64_t estimate_entries(const struct pgk_sample_node *n)
     return 1;
 }
 
-/* What was inlined was not called, but it counts as a call of its caller, for which it is a
- * candidate again. Callees come behind their callers. */
+/* An inlined function was not called, but counts as a call of its caller, for which it is a
+ * candidate again. Callees come after their callers. */
 static bool infer_calls(struct pgk_sample *p)
 {
     for (uint32_t id = (uint32_t)p->nodes.n; id-- > 1;) {

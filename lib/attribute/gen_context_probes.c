@@ -32,7 +32,7 @@ struct contexts_of_copy {
     uint32_t owner, first;
 };
 
-/* A call on the way to a node. Contexts in a row have their outer callers in common. */
+/* A call on the path to a node. Contexts in a row have their outer callers in common. */
 struct caller {
     uint64_t call;
     size_t first, end; /* frames up to it, among `caller_frames` */
@@ -122,7 +122,7 @@ static bool same_frame(struct pgk_context_frame a, struct pgk_context_frame b)
     return a.loc == b.loc && a.name == b.name;
 }
 
-/* Whether a frame is one of the first `n` of `outer`; most are told by one bit not to be. */
+/* Whether a frame is one of the first `n` of `outer`; one bit is enough to reject most. */
 static bool is_outer(struct contexts *c, struct pgk_context_frame frame, size_t n, bool add)
 {
     uint64_t hash = (frame.loc + frame.name * UINT64_C(0xd6e8feb86659fd93)) *
@@ -142,7 +142,7 @@ static bool list_outer(struct contexts *c)
     const struct caller *last = c->callers.n ? &c->callers.v[c->callers.n - 1] : NULL;
     size_t n = last ? last->end - last->first : 0;
     c->outer.n = 0;
-    c->is_plain = !c->path.limits.frames; /* what is inlined may be cut off, too */
+    c->is_plain = !c->path.limits.frames; /* inlined frames may be cut off, too */
     memset(c->seen, 0, sizeof c->seen);
     if (!pgk_vec_reserve(&c->outer, n))
         return false;

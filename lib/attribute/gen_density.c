@@ -1,4 +1,4 @@
-/* How dense a profile is: samples per line of the functions that make up nearly all of it. */
+/* The density of a profile: samples per line of the functions that make up nearly all of it. */
 #include "gen_binary.h"
 #include "saturate.h"
 

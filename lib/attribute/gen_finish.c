@@ -1,5 +1,5 @@
-/* What makes a profile fit for a compiler: leaving out what is cold and, of profiles with calling
- * contexts, choosing which of them to keep. */
+/* Prepares a profile for a compiler: leaves out cold parts and, in profiles with calling contexts,
+ * selects those to keep. */
 #include "gen_binary.h"
 
 #include "preinline.h"
@@ -97,7 +97,7 @@ int pgk_gen_finish(struct pgk_sample **profile, struct pgk_gen_binary *binaries,
     return opts->trim_cold ? trim_functions(*profile, opts, err) : 0;
 }
 
-/* They are marked like profiles that gave way, which readers and writers pass over. */
+/* They are marked like replaced profiles, which readers and writers skip. */
 void pgk_gen_drop_start_up(struct pgk_sample *p)
 {
     for (size_t i = 1; i < p->nodes.n; i++) {

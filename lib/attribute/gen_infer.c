@@ -163,8 +163,8 @@ static bool is_at_slot(struct infer *f, const struct pgk_pair *target)
     return slot >= 0 && pgk_vtables_have(&f->vtables, (uint64_t)slot, target->to);
 }
 
-/* What a virtual call enters stands at its slot of a table; anything else that was seen below it
- * was jumped to from there, which leaves no frame. */
+/* The functions that a virtual call enters are at its slot of a table; any other function seen
+ * below it was jumped to from there, which leaves no frame. */
 static void drop_jumped_to(struct infer *f)
 {
     struct pgk_pair *v = f->targets.v.v;
@@ -269,7 +269,7 @@ static bool add_indirect_calls(struct infer *f)
     return true;
 }
 
-/* ---- virtual calls that no call chain tells of ---- */
+/* ---- virtual calls without call chains ---- */
 
 /* How often a function was entered without a call that is known. */
 static uint64_t open_entries(const struct infer *f, uint64_t entry)
@@ -291,8 +291,8 @@ static void keep_open(struct infer *f)
     t->v.n = n;
 }
 
-/* Whether two thirds of what was entered at a slot are of one family: else nothing tells whose call
- * it is. */
+/* Whether two thirds of the entries at a slot are of one family; otherwise the caller is
+ * unknown. */
 static bool is_one_family(const struct infer *f, const struct pgk_vtable_entry *e, size_t n,
                           bool *is_one)
 {
@@ -312,7 +312,7 @@ static bool is_one_family(const struct infer *f, const struct pgk_vtable_entry *
     return ok;
 }
 
-/* The slot of a virtual call that call chains do not tell the targets of; -1 for another call. */
+/* The slot of a virtual call whose targets call chains do not show; -1 for another call. */
 static int32_t unknown_slot(struct infer *f, const struct pgk_pair *site)
 {
     size_t i = pgk_pairs_from(&f->targets, site->from);
@@ -381,7 +381,7 @@ static bool add_virtual_calls(struct infer *f)
     return true;
 }
 
-/* What entered a function without a call that was seen came from elsewhere. */
+/* Entries of a function that no call explains came from elsewhere. */
 static bool add_missing_entries(struct infer *f)
 {
     for (size_t i = 0; i < f->entries.v.n; i++) {

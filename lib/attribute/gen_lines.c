@@ -14,7 +14,7 @@
 
 #include <stdlib.h>
 
-/* What a run of instructions counts for. */
+/* The place that a run of instructions counts for. */
 struct place {
     uint32_t node; /* 0: nowhere */
     bool found;    /* the rest is known */
@@ -142,7 +142,7 @@ static int count_pieces(struct lines *l, struct pgk_gen_stats *stats, struct pgk
     return 0;
 }
 
-/* What a branch enters at its beginning was called, or jumped to as a tail call. */
+/* A function that a branch enters at its beginning was called, or jumped to as a tail call. */
 static int count_branches(struct lines *l, struct pgk_err *err)
 {
     const struct pgk_pairs *branches = &l->b->counters.branches;

@@ -1,4 +1,4 @@
-/* Counts of lines and call targets on their way into a profile. */
+/* Counts of lines and call targets before they enter a profile. */
 #include "line_counts.h"
 
 #include "group_sort.h"

@@ -1,7 +1,7 @@
-/* Counts of lines and call targets on their way into a profile.
+/* Counts of lines and call targets before they enter a profile.
  *
- * A line's own count is put together of those of its instructions (the highest) or of its probes
- * (the sum), and a line of a function's own profile counts at least as often as it calls. */
+ * A line's own count comes from those of its instructions (the highest) or of its probes (the sum),
+ * and a line of a function's own profile counts at least as often as it calls. */
 #ifndef PGK_LINE_COUNTS_H
 #define PGK_LINE_COUNTS_H
 

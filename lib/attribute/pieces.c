@@ -28,8 +28,8 @@ static bool add_points(point_vec *points, uint64_t low, uint64_t high, uint64_t 
            pgk_vec_push(points, (struct point){high, true, zero, count});
 }
 
-/* All code of a function that was sampled counts, if only zero, so that the compiler tells code
- * that never ran from code that it does not know of. */
+/* All code of a function that was sampled counts, if only zero, so that the compiler distinguishes
+ * code that never ran from unknown code. */
 static bool add_zero_ranges(const struct pgk_pairs *ranges, const struct pgk_functions *f,
                             point_vec *points)
 {

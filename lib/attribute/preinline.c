@@ -18,7 +18,7 @@
 enum { SIZE_GROWTH = 12, MAX_GROWN = 50000, MIN_GROWN = 100 }; /* times; bytes; bytes */
 enum { HOT_SIZE = 1500, INLINED_BEFORE = 100 };
 
-/* A context, or a place on the way to one. The root is 0. */
+/* A context, or a place on the path to one. The root is 0. */
 struct node {
     uint64_t loc; /* of the call in the parent */
     uint32_t name, parent;
@@ -243,7 +243,7 @@ static bool gather(struct inliner *in, const struct by_function *by, uint32_t na
 
 /* ---- choosing ---- */
 
-/* What takes no space first, then what is called most often, then the smallest. */
+/* Contexts without code first, then the most frequently called, then the smallest. */
 static bool is_worse(const struct candidate *a, const struct candidate *b)
 {
     if (!a->size != !b->size)

@@ -89,7 +89,7 @@ static bool add_run(struct pgk_frames *f, struct pgk_frame_names *names, bool fl
     return true;
 }
 
-/* What is read at once, so that memory does not grow with the instructions more than it must. */
+/* The number of instructions read at once, which limits memory. */
 enum { PART = 1 << 18 };
 
 struct part {
