@@ -271,7 +271,7 @@ static int read_context(struct reader *r)
     return r->named ? read_names(r, p, end) : read_calls(r, p, end);
 }
 
-/* The first context that is known tells: of names, unless it is an address. */
+/* Decided by the first known context: contexts of names, unless it is an address. */
 static bool has_names(const uint8_t *p, const uint8_t *end)
 {
     for (; p && p < end; p = memchr(p, '[', (size_t)(end - p))) {

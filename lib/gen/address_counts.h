@@ -13,11 +13,11 @@
 /* Whether bytes look like the start of such a text. */
 bool pgk_address_counts_sniff(const uint8_t *bytes, size_t size);
 
-/* What addresses are told from: the page of the first executable segment. */
+/* The base of addresses: the page of the first executable segment. */
 uint64_t pgk_address_counts_base(const struct pgk_elf *elf);
 
-/* Where counters come from and go to; with contexts `named` and, but for `named` in writing,
- * `calls`; else `counters`. */
+/* The source and target of counters: with contexts `named` and, unless `named` is written, `calls`;
+ * otherwise `counters`. */
 struct pgk_address_counts {
     struct pgk_counters *counters;
     struct pgk_call_trie *calls;

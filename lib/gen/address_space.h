@@ -11,7 +11,7 @@
 
 #define PGK_NO_BINARY UINT32_MAX
 
-/* What the user says of a recorded file. */
+/* The user's mapping of a recorded file. */
 struct pgk_known_file {
     const char *recorded; /* path, or its last part */
     uint32_t binary;
@@ -44,7 +44,8 @@ struct pgk_address_window {
     uint32_t binary;      /* PGK_NO_BINARY: none of ours */
 };
 
-/* How many addresses from `start` on it holds for at that time; 0 for another process. */
+/* The number of addresses from `start` on for which it holds at that time; 0 for another
+ * process. */
 static inline uint64_t pgk_address_window_room(const struct pgk_address_window *w, int32_t pid,
                                                uint64_t time)
 {

@@ -1,9 +1,8 @@
-/* What a count of the branch recorder stands for.
+/* Scales counts of the branch recorder.
  *
- * Windows see one of some thousand branches. Compilers take small counts for what they are: where
- * the way into a loop was not seen, they assume one entry beside the few rounds that were, and
- * some add 1 to each count. So counts are brought to the size that they have in profiles of whole
- * runs. */
+ * Windows see one of some thousand branches. Compilers take small counts literally: if the entry of
+ * a loop was not seen, they assume one entry for the few rounds that were, and some add 1 to each
+ * count. So counts are scaled to the size that they have in profiles of whole runs. */
 #include "branch_scale.h"
 
 #include "saturate.h"
@@ -83,7 +82,8 @@ void pgk_gen_note_windows(struct pgk_windows *w, double seen, uint64_t scale)
     w->scaled += seen * (double)scale;
 }
 
-/* Of counts that add up to `all`, those of other inputs than windows being what was seen. */
+/* The mean factor of counts that add up to `all`, in which inputs other than windows are
+ * unscaled. */
 static double unit_of(const struct pgk_windows *w, double all)
 {
     const double seen = all - w->scaled + w->seen;

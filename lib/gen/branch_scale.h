@@ -1,4 +1,4 @@
-/* What a count of the branch recorder stands for. */
+/* Scales counts of the branch recorder. */
 #ifndef PGK_BRANCH_SCALE_H
 #define PGK_BRANCH_SCALE_H
 
@@ -23,7 +23,7 @@ void pgk_gen_limit_scaled(struct pgk_gen *gen);
 void pgk_gen_note_scale(struct pgk_gen *gen, uint64_t scale);
 /* Notes that so much was seen, and counted `scale` times. */
 void pgk_gen_note_windows(struct pgk_windows *windows, double seen, uint64_t scale);
-/* What was counted since `before` becomes what was seen. */
+/* Reduces the counts since `before` to those that were seen. */
 void pgk_gen_to_samples(uint64_t *counted, uint64_t before, double unit);
 /* The sum of the counts of all ranges. */
 double pgk_gen_range_sum(struct pgk_gen *gen);

@@ -189,7 +189,7 @@ static bool name_file(struct pgk_gen *g, const struct pgk_process_file *files)
     return true;
 }
 
-/* What a person should know of the files of an input that was read. */
+/* Notes about the files of an input that was read. */
 static void note_files(struct pgk_gen *g)
 {
     enum { NAMED = 3 };
@@ -375,8 +375,8 @@ static int add_binary(struct pgk_gen *g, uint32_t number, bool by_probes, struct
     return 0;
 }
 
-/* A load of which one in `load period` is sampled, to what branch stacks tell: of one in `stack
- * period` branches as many as a stack holds. */
+/* Scales loads, of which one in `load period` is sampled, to branch stacks: one in `stack period`
+ * branches gives as many branches as a stack holds. */
 static int scale_vtables(struct pgk_gen *g, struct pgk_err *err)
 {
     double scale = pgk_gen_load_scale(g);
@@ -488,7 +488,7 @@ static bool any_functions(const struct pgk_sample *p)
     return false;
 }
 
-/* What is to be known of all counts before the first of them becomes one of a function. */
+/* Facts about all counts that are needed before the first of them is assigned to a function. */
 static int settle(struct pgk_gen *g, struct pgk_err *err)
 {
     if (g->settled)

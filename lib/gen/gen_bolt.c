@@ -1,4 +1,4 @@
-/* What recordings say to llvm-bolt. docs/formats/bolt.md */
+/* Recordings as input of llvm-bolt. docs/formats/bolt.md */
 #include "gen_bolt.h"
 
 #include "bolt_write.h"
@@ -30,7 +30,7 @@ static int add_trace(struct pgk_gen *g, uint32_t binary, struct pgk_gen_place fr
     return pgk_traces_add(&g->v.v[binary].traces, &t) ? 0 : pgk_fail_nomem(g->err);
 }
 
-/* A branch to or from the kernel is an interrupt, behind which the program goes on. */
+/* A branch to or from the kernel is an interrupt, after which the program continues. */
 static bool is_interrupt(const struct pgk_gen *g, const struct pgk_perf_branch *b)
 {
     const uint64_t kernel = UINT64_C(0xffff800000000000);

@@ -1,4 +1,4 @@
-/* What recordings say to llvm-bolt: traces, which are branches and the code that ran after them. */
+/* Recordings as input of llvm-bolt: traces, which are branches and the code that ran after them. */
 #ifndef PGK_GEN_BOLT_H
 #define PGK_GEN_BOLT_H
 

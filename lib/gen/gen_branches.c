@@ -16,7 +16,7 @@ struct adder {
     struct pgk_gen *g;
     struct pgk_branches_view view;
     uint64_t scale;       /* of counts */
-    double ran, loaded;   /* what windows saw of ranges and loads that are counted */
+    double ran, loaded;   /* unscaled counts of ranges and loads that are counted */
     pgk_addr_vec callers; /* of the entry in hand, innermost first */
     uint32_t of[PGK_BRANCH_MODULES_MAX + 1]; /* binary of each module, or PGK_NO_BINARY */
     char foreign[300];                       /* a file of the same name that is another build */
@@ -162,8 +162,8 @@ static bool add_branch(struct adder *a, const struct pgk_branch_entry *e)
            count_branch(a, e, target, from_fits && source == target ? from : PGK_ADDR_EXTERNAL, to);
 }
 
-/* What a load hit: for data profiles any data, else vtables. Every load of a window is counted, as
- * is every branch, so counts of types are scaled as those of branches. */
+/* The data that a load hit: for data profiles any data, otherwise vtables. Every load of a window
+ * is counted, like every branch, so counts of types are scaled like those of branches. */
 static int add_load(struct adder *a, const struct pgk_branch_entry *e)
 {
     struct pgk_gen *g = a->g;

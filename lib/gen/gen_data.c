@@ -60,9 +60,9 @@ struct data {
     struct pgk_heap *heap;
     struct pgk_err *err;
     struct pgk_intern hot; /* variables that are accessed, as compilers look them up */
-    struct pgk_index literals; /* of the literals that are told, by hash */
+    struct pgk_index literals; /* of the literals that are reported, by hash */
     PGK_VEC(uint64_t) hashes;
-    struct pgk_data_places places; /* of the binary whose accesses are told */
+    struct pgk_data_places places; /* of the binary whose accesses are reported */
 };
 
 static int tell(struct data *d, const char *symbol, uint64_t literal, uint64_t count)
@@ -79,7 +79,7 @@ static int tell_variable(struct data *d, const struct pgk_elf_sym *sym, uint64_t
     return item.places ? pgk_heap_build_data(d->heap, &item, 1, d->err) : pgk_fail_nomem(d->err);
 }
 
-/* False if it was told before. */
+/* False if it was reported before. */
 static bool is_new_literal(struct data *d, uint64_t hash, bool *ok)
 {
     PGK_INDEX_FOR (&d->literals, hash, i)
@@ -108,7 +108,7 @@ static bool is_text(uint8_t c)
     return c >= ' ' || (c >= '\a' && c <= '\r') || c == '\033';
 }
 
-/* Compilers know a literal by its bytes, the NUL behind it included. */
+/* Compilers know a literal by its bytes, the final NUL included. */
 static uint64_t literal_hash(const uint8_t *text, size_t n)
 {
     return pgk_md5_low64(text, n + 1);
@@ -233,7 +233,7 @@ static int tell_accesses(struct data *d, uint32_t number)
     return status;
 }
 
-/* What is hot in one binary is not cold because of another. */
+/* A name that is hot in one binary is not cold because of another. */
 static int tell_all(struct data *d)
 {
     struct pgk_gen *g = d->g;

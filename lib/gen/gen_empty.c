@@ -1,5 +1,5 @@
-/* What to say where a profile would be empty: which of the recording, the binary and the options is
- * to blame, and what to do about it. */
+/* The error for a profile that would be empty: which of the recording, the binary and the options
+ * is to blame, and what to do about it. */
 #include "gen_empty.h"
 
 #include "message.h"

@@ -1,4 +1,4 @@
-/* What to say where a profile would be empty. */
+/* The error for a profile that would be empty. */
 #ifndef PGK_GEN_EMPTY_H
 #define PGK_GEN_EMPTY_H
 

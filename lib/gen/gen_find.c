@@ -1,5 +1,5 @@
-/* The program that was recorded, where nobody has given it: its path and build id are in the
- * recording. */
+/* Finds the program that was recorded, if the user did not name it: its path and build id are in
+ * the recording. */
 #include "binary_set.h"
 #include "branch_view.h"
 #include "mem.h"
@@ -17,7 +17,8 @@
 #define NO_FILE UINT32_MAX
 enum { NAMED_PROGRAMS = 3, TENTHS = 9 };
 
-/* What a process runs from a time on: the file that is mapped first after it was started. */
+/* The program that a process runs from a time on: the file that was mapped first after its
+ * start. */
 struct program_of {
     int32_t pid;
     uint32_t file; /* NO_FILE: nothing was mapped yet */
@@ -221,7 +222,7 @@ static int add_file(struct pgk_binaries *binaries, const char *recording, const 
     return 0;
 }
 
-/* Nobody asks for a profile of what has no source here. */
+/* Libraries without debug information are not named: there is no source to optimise here. */
 static bool has_lines(const char *path)
 {
     struct pgk_elf *elf;

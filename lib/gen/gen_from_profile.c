@@ -16,8 +16,8 @@ const struct pgk_format_row *pgk_gen_profile_format(pgk_format_rows row_at, cons
     return NULL;
 }
 
-/* What is about samples, and would do nothing. Lines are all that gcc takes, so for it they are no
- * choice. */
+/* Options about samples, which would have no effect. gcc only takes lines, so for gcc they are not
+ * an option. */
 static const char *useless_option(const struct pgk_gen_opts *o)
 {
     const bool for_gcc = o->plain_discriminators && o->mode == PGK_GEN_LINES;
@@ -75,7 +75,7 @@ static bool list_profiled(const struct pgk_sample *p, struct pgk_gen_binary *b)
     return ok;
 }
 
-/* What the pre-inliner asks for: functions, and their probes or else debug information. */
+/* The data that the pre-inliner needs: functions, and their probes or else debug information. */
 static int open_code(struct pgk_gen *g, uint32_t number, struct pgk_err *err)
 {
     struct pgk_gen_binary *b = &g->v.v[number];

@@ -24,9 +24,9 @@ static int count_op(struct pgk_gen *g, const struct pgk_perf_sample *s, const st
     return pgk_pairs_add(&b->hit_calls, at.addr, to.addr, s->count) ? 0 : pgk_fail_nomem(g->err);
 }
 
-/* ARM's unit writes no samples, but operations: loads, branches and others, as it was asked for.
- * Where it tells the branch before, what ran in between is known, as from a stack of two; else
- * all operations are samples of instructions, loads only if there are others than these. */
+/* ARM's unit writes no samples, but operations: loads, branches and others, as requested. If it
+ * records the branch before, the code in between is known, as from a stack of two; otherwise all
+ * operations are samples of instructions, loads only if there are others than these. */
 static int on_op(void *ctx, const struct pgk_hw_op *op)
 {
     struct pgk_gen *g = ctx;

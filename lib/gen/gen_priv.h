@@ -9,8 +9,8 @@
 
 enum { PGK_GEN_WINDOWS = 4 };
 
-/* What is known of a branch: a binary has it, and its step was not met before with the very
- * addresses, which those that are no instructions never are. */
+/* State of a branch: a binary has it, and its step was not met before with the very addresses,
+ * which those that are no instructions never are. */
 enum { PGK_GEN_SEEN_IN_BINARY = 1, PGK_GEN_SEEN_FIRST = 2 };
 
 /* A place in one of the binaries. */
@@ -35,8 +35,8 @@ struct pgk_gen {
     enum pgk_gen_input { PGK_GEN_NOTHING, PGK_GEN_RECORDING, PGK_GEN_PROFILE } inputs; /* so far */
     struct pgk_windows { double scaled, seen; } ranges, loaded; /* of counts of the branch
                                              * recorder: as they are, and as windows saw them */
-    double unit, load_unit; /* what one that was seen adds to counts of code and of loads, on
-                             * average over all inputs; known when all have been read */
+    double unit, load_unit; /* what a seen one adds to counts of code and of loads, on average over
+                             * all inputs; known when all have been read */
     bool settled; /* nothing may be added any more */
     bool decided, contexts; /* counters are kept by calling context */
     struct pgk_sample *profile;       /* names of vtables go there as they are met */
@@ -54,7 +54,7 @@ struct pgk_gen {
 
     /* Of the input that is being read: */
     struct pgk_address_space space;
-    struct pgk_address_window windows[PGK_GEN_WINDOWS]; /* that addresses were found in lately */
+    struct pgk_address_window windows[PGK_GEN_WINDOWS]; /* in which addresses were found lately */
     uint64_t room[PGK_GEN_WINDOWS]; /* size of each for the sample in hand; 0: not for this one */
     unsigned next_window;
     unsigned last_of[2]; /* the window that was used last: [true] of a binary, [false] elsewhere */
@@ -73,7 +73,7 @@ struct pgk_gen {
 /* Opens the code of a binary on first use. */
 int pgk_gen_need_code(struct pgk_gen *gen, struct pgk_gen_binary *binary);
 
-/* What is to be done with what an input tells. `gen` is a struct pgk_gen. */
+/* Handles the records of an input. `gen` is a struct pgk_gen. */
 int pgk_gen_on_mapping(void *gen, const struct pgk_perf_mapping *mapping);
 int pgk_gen_on_task(void *gen, const struct pgk_perf_task *task);
 int pgk_gen_on_sample(void *gen, const struct pgk_perf_sample *sample);

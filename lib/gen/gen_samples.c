@@ -37,7 +37,7 @@ static int note_elsewhere(struct pgk_gen *g, const struct pgk_perf_sample *s)
     return 0;
 }
 
-/* What lay at an address, for a person. */
+/* The file at an address, for messages. */
 static const char *file_at(struct pgk_gen *g, const struct pgk_perf_sample *s, uint64_t addr)
 {
     struct pgk_process_place place = pgk_process_map_find(g->space.map, s->pid, s->time, addr);
@@ -123,10 +123,11 @@ static int find_offset(struct pgk_gen *g, const struct pgk_perf_sample *s, uint6
     return 0;
 }
 
-/* Where most addresses of a sample are: programs leave their own code for that of a library and
- * come back. In which of the two an address is cannot be predicted, so nothing is decided by it. */
+/* The two binaries with most addresses of a sample: programs leave their own code for that of a
+ * library and come back. It is unpredictable in which of them an address is, so the code does not
+ * branch on it. */
 struct near {
-    uint64_t start, room;             /* of code; room: how many addresses it has */
+    uint64_t start, room;             /* of code; room: number of addresses in it */
     uint64_t other_start, other_room; /* of what is none of ours */
     uint32_t first;                   /* offset of `start` from the base of the code */
     uint32_t binary;
@@ -406,8 +407,8 @@ static bool list_steps(struct pgk_gen *g, uint32_t binary)
     return true;
 }
 
-/* The call that entered the code of the sample, as branches tell; 0 if they go not back so far.
- * Calls that have returned are passed over, and so is code that jumped to the function. */
+/* The call that entered the code of the sample, from branches; 0 if they do not go back so far.
+ * Calls that have returned are skipped, and so is code that jumped to the function. */
 static uint64_t entered_by(struct pgk_gen *g, uint32_t binary)
 {
     struct pgk_code *code = &g->v.v[binary].code;
@@ -500,7 +501,7 @@ static int count_stack(struct pgk_gen *g, const struct pgk_perf_sample *s)
 
 /* ---- loads ---- */
 
-/* A load from a vtable tells the type of the object whose function is about to be called. */
+/* A load from a vtable shows the type of the object whose function is about to be called. */
 int pgk_gen_count_load(struct pgk_gen *g, const struct pgk_perf_sample *s, uint64_t ip,
                        uint64_t addr)
 {
@@ -538,7 +539,7 @@ static bool is_load(const struct pgk_perf_sample *s)
     return !(s->has & PGK_PERF_HAS_DATA_SRC) || s->data_src & (LOAD | NOT_AVAILABLE);
 }
 
-/* What the sample says of data; AMD's raw data is used where the kernel does not decode it. */
+/* The data access of the sample; AMD's raw data is used where the kernel does not decode it. */
 static int count_data(struct pgk_gen *g, const struct pgk_perf_sample *s, bool *used)
 {
     struct pgk_hw_op op;
@@ -560,7 +561,7 @@ static int count_data(struct pgk_gen *g, const struct pgk_perf_sample *s, bool *
     return 0;
 }
 
-/* The first sample with branches tells whether there are call chains, too. */
+/* The first sample with branches shows whether there are call chains, too. */
 int pgk_gen_count_taken(struct pgk_gen *g, const struct pgk_perf_sample *s)
 {
     if (!g->decided) {
@@ -580,8 +581,8 @@ void pgk_gen_without_branches(struct pgk_gen *g, const struct pgk_perf_sample *s
     pgk_gen_example(&g->stats, PGK_GEN_WITHOUT_BRANCHES, "at 0x%" PRIx64, s->ip);
 }
 
-/* Where a frame is being set up or taken down, the chain lacks the caller, but its own caller says
- * which function that is if it calls it directly. */
+/* While a frame is being set up or removed, the chain lacks the caller. If the caller's own caller
+ * calls it directly, that call identifies it. */
 static bool count_frameless(struct pgk_gen *g, uint32_t binary, uint64_t count)
 {
     struct pgk_gen_binary *b = &g->v.v[binary];
@@ -592,7 +593,7 @@ static bool count_frameless(struct pgk_gen *g, uint32_t binary, uint64_t count)
     return pgk_pairs_add(&b->hit_frameless, insn.target, g->chain.v[0].addr, count);
 }
 
-/* Whom indirect calls enter, call chains alone tell where there are no branches. */
+/* Without branches, only call chains show which functions indirect calls enter. */
 static int count_hit_calls(struct pgk_gen *g, const struct pgk_perf_sample *s, uint32_t binary)
 {
     struct pgk_gen_binary *b = &g->v.v[binary];
@@ -642,7 +643,7 @@ static bool is_named(const struct pgk_perf_name *name, const char *text)
     return strlen(text) == name->n && !memcmp(name->s, text, name->n);
 }
 
-/* A text says the name beside the sample, if it does. */
+/* A text has the name, if any, next to the sample. */
 static struct pgk_perf_name process_name(struct pgk_gen *g, const struct pgk_perf_sample *s)
 {
     if (s->comm.n || s->pid == PGK_PID_UNKNOWN)
@@ -756,7 +757,7 @@ int pgk_gen_on_sample(void *ctx, const struct pgk_perf_sample *s)
 int pgk_gen_on_mapping(void *ctx, const struct pgk_perf_mapping *m)
 {
     struct pgk_gen *g = ctx;
-    /* In a text, samples are told by mappings alone; else a process has those of its parent. */
+    /* In a text, only mappings identify samples; otherwise a process has those of its parent. */
     if (g->opts.pid && m->pid != g->opts.pid && m->pid != PGK_PID_KERNEL &&
         pgk_perf_input_is_text(g->input))
         return 0;

@@ -36,9 +36,9 @@ struct recovery {
     bool by_probes;
 };
 
-/* That so many objects were of a type that the branch of test number `first` asked for. Of several
- * types each gets its part: what they lead to is the same. Where the table is read before it is
- * compared, as for a call that is promoted by type and by function, loads have told of it. */
+/* Counts objects of a type that the branch of test number `first` compares with. Several types get
+ * equal parts, because they lead to the same code. If the table is read before it is compared, as
+ * for a call that is promoted by type and by function, loads have counted the type already. */
 static bool add(struct recovery *r, size_t first, uint32_t node, uint64_t count)
 {
     const struct pgk_type_tests *tests = &r->b->tests;

@@ -15,7 +15,8 @@ int pgk_gen_recover_types(struct pgk_gen *gen, struct pgk_gen_binary *binary, bo
 
 /* Multiplies counts of loads from vtables. */
 void pgk_gen_scale_loads(struct pgk_gen *gen, struct pgk_gen_binary *binary, double scale);
-/* How many branches a sampled load stands for, by sampling periods; 0: these are not known. */
+/* The number of branches that a sampled load stands for, by sampling periods; 0: these are
+ * unknown. */
 double pgk_gen_load_scale(const struct pgk_gen *gen);
 
 #endif
