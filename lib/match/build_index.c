@@ -1,4 +1,4 @@
-/* What a build calls where: the calls of its code, symbolised. */
+/* The calls of a build: those of its code, symbolised. */
 #include "build_index.h"
 
 #include "code_calls.h"

@@ -1,5 +1,5 @@
-/* What a build calls where: the functions of binaries and the calls in them, by the places that
- * debug information gives them, whether they were compiled as calls or inlined. From ELF and DWARF
+/* The calls of a build: the functions of binaries and the calls in them, by the places that debug
+ * information gives them, whether they were compiled as calls or inlined. From ELF and DWARF
  * alone. */
 #ifndef PGK_BUILD_INDEX_H
 #define PGK_BUILD_INDEX_H

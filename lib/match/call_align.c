@@ -110,7 +110,7 @@ static bool moved_with_others(const struct gap *g, int64_t by)
     return !by;
 }
 
-/* A call without a partner may stand beside that of a neighbour, at one place with it. */
+/* A call without a partner may be paired with the partner of a neighbour, if both share a place. */
 static bool share_with(const struct aligner *a, size_t i, size_t neighbour)
 {
     uint32_t j = a->to[neighbour].to;
@@ -141,7 +141,7 @@ static bool is_taken(const struct aligner *a, size_t j)
     return false;
 }
 
-/* The only call of the function on the lines that calls beside old call i are paired with: one
+/* The only call of the function on the lines that the neighbours of old call i are paired with: one
  * without a partner, or one that shares its place. */
 static uint32_t only_on_line(const struct aligner *a, size_t i, bool shared)
 {
@@ -161,7 +161,7 @@ static uint32_t only_on_line(const struct aligner *a, size_t i, bool shared)
     return found;
 }
 
-/* Compilers have calls in the arguments of a call before it or behind it, by their columns. */
+/* Compilers put calls in the arguments of a call before it or after it, by their columns. */
 static void cross_on_line(const struct aligner *a, size_t i)
 {
     a->to[i].to = only_on_line(a, i, false);
@@ -169,8 +169,8 @@ static void cross_on_line(const struct aligner *a, size_t i)
         a->to[i].to = only_on_line(a, i, true);
 }
 
-/* Where a call could be one of several, it is the one that moved as the pairs around it did, if
- * only one did. */
+/* If a call could be one of several, it is the one that moved like the pairs around it, if only one
+ * did. */
 static void settle(const struct aligner *a, size_t i)
 {
     struct gap g = gap_around(a, i);
@@ -188,9 +188,9 @@ static void settle(const struct aligner *a, size_t i)
         a->to[i].to = (uint32_t)found;
 }
 
-/* A pair is sure if no other call would do: none between the pairs around it, or none that moved
- * with these, or in this column. Where calls of several functions were at one place, those of its
- * line and behind it are all meant. */
+/* A pair is certain if no other call fits: none between the pairs around it, or none that moved
+ * with these, or in this column. If calls of several functions were at one place, all calls of its
+ * line and after it count. */
 static bool is_ambiguous(const struct aligner *a, size_t i)
 {
     struct gap g = gap_around(a, i);

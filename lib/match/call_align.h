@@ -1,5 +1,5 @@
-/* Calls of one function, as a profile knows them, beside those of the function in another build:
- * which is which after lines have moved. */
+/* Pairs the calls of one function in a profile with those of the function in another build, after
+ * lines have moved. */
 #ifndef PGK_CALL_ALIGN_H
 #define PGK_CALL_ALIGN_H
 

@@ -78,7 +78,7 @@ static bool compiled_alike(const struct pgk_match_call *key, const struct pgk_bu
            (c->how & (key->inlined ? PGK_HOW_INLINED : PGK_HOW_CALL)) != 0;
 }
 
-/* Of several calls the surer one, then the one compiled alike, then the first. */
+/* Among several calls the more certain one, then the one compiled alike, then the first. */
 static void consider(const struct pgk_match *m, const struct pgk_match_call *key, uint32_t call,
                      struct found *best)
 {
@@ -156,7 +156,7 @@ static unsigned alike(void *ctx, size_t i, size_t j)
     return sure && !a->has_sure[i];
 }
 
-/* What one alignment needs, by place. */
+/* The data of one alignment, by place. */
 struct room {
     PGK_VEC(struct pgk_anchor) old, now;
     PGK_VEC(struct pgk_call_group) runs; /* of calls of the profile */
@@ -252,8 +252,8 @@ static int find_pair(struct pgk_match *m, uint32_t old_func, uint32_t func, uint
                : pgk_fail_nomem(err);
 }
 
-/* The line behind those that old call i, of an alignment that ends at `end`, may be on: that of the
- * next pair. */
+/* The line after those that old call i, of an alignment that ends at `end`, may be on: the line of
+ * the next pair. */
 static uint32_t next_line(const struct pgk_match *m, size_t i, size_t end)
 {
     for (size_t k = i + 1; k < end; k++)
@@ -263,8 +263,8 @@ static uint32_t next_line(const struct pgk_match *m, size_t i, size_t end)
     return UINT32_MAX;
 }
 
-/* gcc has all calls of a macro at one place, which clang has where its arguments stand: on this
- * line or behind it. */
+/* gcc has all calls of a macro at one place; clang has them at its arguments, on this line or after
+ * it. */
 static struct found find_in_macro(const struct pgk_match *m, const struct pgk_match_call *key,
                                   uint32_t first, uint32_t behind)
 {
@@ -306,7 +306,7 @@ static int find_moved(struct pgk_match *m, struct pgk_match_call *key, enum pgk_
     return 0;
 }
 
-/* ---- another way ---- */
+/* ---- another path ---- */
 
 /* The call in `func` that surely is of the callee. */
 static uint32_t sure_call(const struct pgk_match *m, uint32_t func, uint32_t callee)
@@ -364,7 +364,7 @@ static void find_between(const struct pgk_match *m, struct pgk_match_call *key)
     key->level = n == 1 ? PGK_MATCH_REROUTED : PGK_MATCH_AMBIGUOUS;
 }
 
-/* Where the function between is gone, nothing tells the place: the call has to be the only one. */
+/* If the function in between is gone, the place is unknown: the call has to be the only one. */
 static void find_only(const struct pgk_match *m, struct pgk_match_call *key, bool or_ambiguous)
 {
     const struct pgk_build_func *f = &m->build.funcs.v[key->from];

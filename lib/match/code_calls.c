@@ -102,7 +102,7 @@ static bool add_target(struct finder *f, uint64_t addr, const struct pgk_sym_cal
            pgk_index_add(&f->target_index, addr, (uint32_t)f->targets.n - 1);
 }
 
-/* Calls whose callee is known tell what is called at their target, stubs of the linker included. */
+/* Calls with a known callee give the function at their target, stubs of the linker included. */
 static bool learn_targets(struct finder *f)
 {
     for (size_t i = 0; i < f->decoded.n; i++) {
@@ -149,7 +149,7 @@ static int name_targets(struct finder *f, struct pgk_err *err)
     return status;
 }
 
-/* What debug information says, and of what it leaves out what the target says. */
+/* The callee by debug information, or by the target if debug information lacks it. */
 static int merge(struct finder *f, struct pgk_arena *arena, struct pgk_sym_call **calls,
                  size_t *n_calls, struct pgk_err *err)
 {

@@ -17,7 +17,7 @@ struct pgk_hashes {
     struct pgk_index by_guid;
 };
 
-/* What the profile knows a function by. */
+/* The key of a function in the profile. */
 struct pgk_hash_key {
     uint64_t guid;  /* of the name as it is */
     uint64_t plain; /* without what makes statics unique, which changes with their file; 0: the
@@ -25,10 +25,10 @@ struct pgk_hash_key {
     uint64_t hash;
 };
 
-/* Of the descriptors of pseudo probes; PGK_E_EMPTY if no binary has any. Free in any case. */
+/* Reads the descriptors of pseudo probes; PGK_E_EMPTY if no binary has any. Free in any case. */
 PGK_MUST_USE int pgk_hashes_of_probes(struct pgk_hashes *h, struct pgk_binaries *set,
                                        struct pgk_err *err);
-/* Of the records of instrumented programs; PGK_E_EMPTY if none is one. Free in any case. */
+/* Reads the records of instrumented programs; PGK_E_EMPTY if none is one. Free in any case. */
 PGK_MUST_USE int pgk_hashes_of_counters(struct pgk_hashes *h, struct pgk_binaries *set,
                                          struct pgk_err *err);
 /* The same of one program, which may have none. PGK_E_CORRUPT if the section of its records is

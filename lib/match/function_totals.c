@@ -1,4 +1,4 @@
-/* What a match of functions adds up to. */
+/* Sums over a match of functions. */
 #include "function_totals.h"
 
 #include "hash.h"

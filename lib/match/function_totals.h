@@ -1,4 +1,4 @@
-/* What a match of functions finds: sums by level, and what has changed. */
+/* The result of a match of functions: sums by level, and the changes. */
 #ifndef PGK_FUNCTION_TOTALS_H
 #define PGK_FUNCTION_TOTALS_H
 

@@ -131,9 +131,9 @@ static bool may_be_inlined(const struct pgk_match *m, uint32_t call)
     return !is_found(m, call) || m->build.calls.v[m->calls.v[call].call].how & PGK_HOW_INLINED;
 }
 
-/* As look_in(), with *caller the stack that has it in the build. Calls that were merged stand
- * without a line in the function that both were inlined into; what they were merged out of need not
- * be there. So callers are looked at, too, up to one whose own way is known. */
+/* As look_in(), with *caller the stack that has it in the build. Merged calls have no line in the
+ * function that both were inlined into; the functions that they came from may be missing. So
+ * callers are searched, too, up to one whose own place is known. */
 static int look_for(struct pgk_match *m, uint32_t stack, struct pgk_match_call call,
                     uint32_t *at, uint32_t *caller, struct pgk_err *err)
 {
@@ -210,8 +210,8 @@ static void join_parts(struct pgk_match *m, uint32_t stack, uint32_t parent)
     n->level = worse(n->level, PGK_MATCH_INLINING);
 }
 
-/* What the frame on top of a stack is. If its function is gone, calls of it are looked for in the
- * one that called it. */
+/* Finds the frame on top of a stack. If its function is gone, its calls are searched in the
+ * function that called it. */
 static int match_node(struct pgk_match *m, uint32_t stack, struct pgk_err *err)
 {
     struct pgk_match_node *n = &m->nodes[stack];

@@ -1,4 +1,4 @@
-/* Functions with counters beside those of an instrumented build. */
+/* Matches functions with counters with those of an instrumented build. */
 #include "instr_align.h"
 
 #include "build_index.h"

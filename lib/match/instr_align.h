@@ -1,4 +1,4 @@
-/* Functions with counters beside those of an instrumented build: which they are there. */
+/* Matches functions with counters with those of an instrumented build. */
 #ifndef PGK_INSTR_ALIGN_H
 #define PGK_INSTR_ALIGN_H
 

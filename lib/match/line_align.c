@@ -1,4 +1,4 @@
-/* Functions of a sample profile beside those of a build. */
+/* Matches functions of a sample profile with those of a build. */
 #include "line_align.h"
 
 #include "call_align.h"
@@ -10,8 +10,8 @@
 
 /* ---- what the profile knows of functions ---- */
 
-/* By what the build knows the function: its name without what compilers add, or, of a static of C
- * whose name was made unique, the bare one. */
+/* The key of the function in the build: its name without compiler suffixes, or, for a static
+ * function of C whose name was made unique, the bare name. */
 static uint64_t guid_of(const struct pgk_line_align *a, const struct pgk_sample_name *n)
 {
     if (!n->s)
@@ -139,7 +139,7 @@ struct now_group {
     uint32_t first, end; /* of a->build.calls */
 };
 
-/* What the alignment of one function needs. */
+/* The data of the alignment of one function. */
 struct room {
     const struct pgk_line_align *a;
     const struct pgk_line_group *old;
@@ -399,8 +399,8 @@ static bool is_line_zero(const struct pgk_line_align *a, const struct pgk_line_f
     return line > INT16_MAX || (decl_line && line && pgk_same_offset(line, 0 - decl_line));
 }
 
-/* How far the calls around a line have moved, and which is nearer. The declaration has not moved
- * from itself; behind the last call a function goes on as long as there is code. */
+/* How far the calls around a line have moved, and which of them is nearer. The declaration counts
+ * as not moved; after the last call a function continues as long as there is code. */
 struct shifts {
     int64_t before, behind;
     uint32_t to_before, to_behind; /* lines between */
@@ -512,8 +512,8 @@ static struct pgk_line_found find_in(const struct pgk_line_align *a,
 /* Which calls of a function are looked at. */
 enum where { AT_LINE, WITHOUT_LINE, ANYWHERE };
 
-/* How the callee was compiled: PGK_HOW_..., at a line of a call by address as of a call; 0: it is
- * not called there. */
+/* How the callee was compiled: PGK_HOW_..., at a line of a call by address, like at a call; 0: it
+ * is not called there. */
 static uint32_t how_at(const struct pgk_line_align *a, const struct pgk_line_func *f,
                        uint64_t callee, enum where where, uint32_t line)
 {
@@ -582,8 +582,8 @@ static bool has_checksum(const struct pgk_line_align *a, const struct pgk_sample
     return level == PGK_MATCH_EXACT || level == PGK_MATCH_REROUTED;
 }
 
-/* What changed is nowhere exact. Of a body most of whose calls are gone nothing is known; without
- * calls, or with one that nothing tells apart, probes are where they most likely are. */
+/* A changed function is nowhere exact. If most of its calls are gone, nothing is known; without
+ * calls, or with one that cannot be distinguished, the most likely place counts as ambiguous. */
 static void judge_changed(const struct pgk_line_func *f, struct pgk_line_found *found)
 {
     if (found->level >= PGK_MATCH_AMBIGUOUS)

@@ -1,9 +1,10 @@
-/* Functions of a sample profile beside those of a build: where their lines, or probes, are now.
+/* Matches functions of a sample profile with those of a build: where their lines, or probes, are
+ * now.
  *
  *   calls of the profile ──► groups, by line ──► groups of calls of the build
  *
  * Lines without calls move as the calls around them did. Numbers of probes follow the source as
- * lines do, and are all as they were where the checksum of the function is. */
+ * lines do, and are unchanged if the checksum of the function is. */
 #ifndef PGK_LINE_ALIGN_H
 #define PGK_LINE_ALIGN_H
 

@@ -40,7 +40,7 @@ static bool is_in(const struct pgk_build *build, uint64_t guid)
     return pgk_build_next(build, guid, &at) != PGK_INDEX_NONE;
 }
 
-/* What the profile, or the profiled build, has by its name is not what was renamed. */
+/* A function that the profile, or the profiled build, has under its name was not renamed. */
 static bool sort_functions(struct finder *f)
 {
     struct pgk_line_align *a = f->a;

@@ -1,10 +1,10 @@
-/* A heap profile among the calls of another build.
+/* Matches a heap profile with the calls of another build.
  *
  *   stacks of the profile ──► calls: caller, place, callee ──► calls of the build (build_index.h)
  *
  * The tree of stacks is walked from the entry on, so that the function of a frame is that which the
- * call before it calls: statics of one name are told apart by their callers. Each call of the
- * profile is looked for once (call_match.c) for each function of the build that may hold it. */
+ * call before it calls: statics of one name are distinguished by their callers. Each call of the
+ * profile is looked up once (call_match.c) for each function of the build that may hold it. */
 #ifndef PGK_MATCH_PRIV_H
 #define PGK_MATCH_PRIV_H
 
@@ -21,7 +21,7 @@ struct pgk_match_call {
     uint64_t where;    /* pgk_frame_place() */
     bool inlined;      /* the callee was */
     bool merged;       /* only code without a line is looked at */
-    bool past_gone;    /* what called it is not there, but what called that */
+    bool past_gone;    /* its caller is missing, but the caller's caller is there */
 
     uint8_t level;
     bool renamed;  /* the callee has another name */
@@ -31,7 +31,7 @@ struct pgk_match_call {
     uint64_t contexts, bytes; /* that go through it */
 };
 
-/* What is known of a stack of the profile. */
+/* The state of a stack of the profile. */
 struct pgk_match_node {
     uint32_t func; /* of the build, for the frame on top; PGK_INDEX_NONE: not there */
     uint32_t call; /* by which it was called: of `calls`, or PGK_INDEX_NONE */
@@ -53,7 +53,7 @@ struct pgk_old_call {
  * added to that of the profile's functions. */
 #define PGK_OLD_BY_ADDRESS (PGK_INDEX_NONE - 1)
 
-/* A function of the profile beside one of the build: aligned places of the former. */
+/* A function of the profile matched with one of the build: aligned places of the former. */
 struct pgk_func_pair {
     uint32_t old_func, func;
     uint32_t first; /* of `aligned` and `places` */
@@ -110,7 +110,7 @@ struct pgk_match {
     PGK_VEC(uint32_t) changes; /* of `calls`: those that are not exact, the heaviest first */
 };
 
-/* How sure it is that a call of the build calls a function of the profile. */
+/* How certain it is that a call of the build calls a function of the profile. */
 enum pgk_calls { PGK_CALLS_NOT, PGK_CALLS_ELSEWHERE, PGK_CALLS_ADDRESS, PGK_CALLS_SURELY };
 enum pgk_calls pgk_match_calls(const struct pgk_match *m, uint32_t call, uint32_t callee);
 

@@ -1,4 +1,4 @@
-/* How alike two names are: their longest common subsequence, if their lengths are. */
+/* The similarity of two names: their longest common subsequence, if their lengths are similar. */
 #include "name_likeness.h"
 
 #include "build_index.h"

@@ -6,7 +6,8 @@
  * programmers write them, without parameters; at most that if they are not alike. */
 unsigned pgk_name_likeness(const char *linkage_a, const char *linkage_b);
 
-/* What a renamed function has to reach, unless more than its name says that it is the same. */
+/* The similarity that a renamed function needs, unless more than its name shows that it is the
+ * same. */
 enum { PGK_NAMES_ALIKE = 60 };
 
 #endif

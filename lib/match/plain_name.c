@@ -51,8 +51,9 @@ static size_t skip_name(const char *name, size_t len, size_t at)
     return end ? (size_t)(end - name) + 1 : at + 1;
 }
 
-/* Where a mangled name tells which body of a constructor or destructor it is (C1, C2, C5, D1, ...,
- * the Itanium C++ ABI, 5.1.4.3; C4 is what gcc has in debug information); 0 in others. */
+/* The place in a mangled name that says which body of a constructor or destructor it is (C1, C2,
+ * C5, D1, ..., the Itanium C++ ABI, 5.1.4.3; C4 is what gcc has in debug information); 0 in
+ * others. */
 static size_t structor_kind(const char *name, size_t len)
 {
     if (len < 3 || memcmp(name, "_ZN", 3) != 0)
@@ -109,7 +110,7 @@ struct text {
     size_t len;
 };
 
-/* Behind the template arguments that begin at `at`. */
+/* Skips the template arguments that begin at `at`. */
 static size_t skip_arguments(const char *name, size_t len, size_t at)
 {
     size_t depth = 0;

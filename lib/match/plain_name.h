@@ -20,15 +20,15 @@ void pgk_build_plain(struct pgk_plain_name *plain, const char *name, size_t len)
 
 /* The GUID of NAME in _ZL<length>NAME...__uniq.N, which is what clang's
  * -funique-internal-linkage-names makes of a static function of C; of a constructor or destructor
- * that of its body C2 or D2, of which compilers tell the others apart differently; else that of
- * above. */
+ * that of its body C2 or D2, because compilers name the other bodies differently; otherwise the
+ * GUID as above. */
 uint64_t pgk_build_bare_guid(const char *name, size_t len);
 /* The last folder and the name of a path, which stay where a build is done elsewhere. */
 const char *pgk_build_file_tail(const char *path);
 
-/* Of a C++ function of internal linkage, in an anonymous namespace or static, the GUID of its
- * identifier: gcc's debug information has no linkage name of it, so that this is all that is known
- * of it there. 0 of others, and of destructors. */
+/* For a C++ function of internal linkage, in an anonymous namespace or static, the GUID of its
+ * identifier: gcc's debug information has no linkage name for it, so only the identifier is known
+ * there. 0 for others, and for destructors. */
 uint64_t pgk_build_identifier_guid(const char *name, size_t len);
 
 #endif

@@ -1,4 +1,4 @@
-/* What a build calls where, by its pseudo probes. */
+/* The calls of a build, by its pseudo probes. */
 #include "probe_build.h"
 
 #include "code.h"
@@ -78,7 +78,7 @@ static bool add_call(struct reader *r, uint32_t node, uint32_t site, uint32_t ca
     return pgk_vec_push(&r->build->calls, call);
 }
 
-/* A call of a function that no symbol names tells nothing. */
+/* A call of a function without a symbol is useless here. */
 static bool add_direct(struct reader *r, const struct pgk_probe *p)
 {
     struct pgk_insn insn;

@@ -1,5 +1,5 @@
-/* What a build calls where, by its pseudo probes: call probes are the places of calls, and numbers
- * of probes take the part of lines. Needs no debug information. */
+/* The calls of a build, by its pseudo probes: call probes are the places of calls, and numbers of
+ * probes replace lines. Needs no debug information. */
 #ifndef PGK_PROBE_BUILD_H
 #define PGK_PROBE_BUILD_H
 

@@ -4,7 +4,7 @@
 #include "function_totals.h"
 #include "opts.h"
 
-/* What the walk over the nodes knows of each. */
+/* The state of each node during the walk. */
 struct walk {
     const struct pgk_sample *p;
     struct pgk_function_match *m;

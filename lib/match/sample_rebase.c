@@ -40,7 +40,7 @@ static uint32_t name_in(struct rebase *r, uint32_t name)
     return *to;
 }
 
-/* That of the build, if its function has changed. */
+/* The checksum of the build, if its function has changed. */
 static uint64_t checksum_in(const struct rebase *r, uint32_t node)
 {
     uint64_t old = pgk_sample_node(r->p, node)->checksum, now;

@@ -17,7 +17,7 @@ enum pgk_use_kind { PGK_USE_OF_HEAP, PGK_USE_OF_TYPES, PGK_USE_OF_LINK };
 /* One record. */
 struct pgk_use_record {
     enum pgk_use_kind kind;
-    uint64_t items, weight; /* of the profile, which tell it from others */
+    uint64_t items, weight; /* of the profile, which distinguish it from others */
     uint64_t given, missed, unlocated;
     struct pgk_use_limits limits;
     PGK_VEC(struct pgk_use_line) lines;

@@ -172,7 +172,7 @@ static int by_key(const void *a, const void *b)
     return x->use < y->use ? -1 : x->use > y->use;
 }
 
-/* What a link did at the place of a call. */
+/* The outcome of a link at the place of a call. */
 static void take_links(struct records *all)
 {
     if (all->hinted.n)
