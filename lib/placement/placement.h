@@ -17,7 +17,7 @@
 #include "vec.h"
 
 enum {
-    PGK_PLAN_CLASS_BYTES = 64, /* size classes are as fine as this tells contexts apart */
+    PGK_PLAN_CLASS_BYTES = 64, /* fine enough to separate contexts by size */
     PGK_PLAN_CLASSES = 224,    /* up to 14 KiB: larger objects have pages of their own */
 };
 
@@ -49,7 +49,7 @@ struct pgk_plan_step {
 };
 struct pgk_plan_context {
     uint32_t first_step, n_steps;
-    const char *names; /* of the first functions, leaf first; addresses where nobody knows */
+    const char *names; /* of the first functions, leaf first; addresses if unknown */
     uint64_t total;   /* bytes of all objects */
     uint64_t peak;    /* bytes alive at the peak, or an estimate */
     uint64_t kept;    /* bytes alive at the end */
@@ -60,17 +60,17 @@ struct pgk_plan_context {
     enum pgk_plan_reason reason;
 };
 
-/* What a group held in a process, as libpgokit_alloc says it. */
+/* The bytes that a group held in a process, from libpgokit_alloc. */
 struct pgk_plan_held {
     uint64_t objects, pages, empty; /* bytes: of objects, of pages with some, of pages without */
 };
 enum {
-    PGK_PLAN_HINT_COLD = 14, /* the allocator's groups of hints are behind those of plans */
+    PGK_PLAN_HINT_COLD = 14, /* the allocator's groups of hints follow those of plans */
     PGK_PLAN_HINT_HOT = 15,
     PGK_PLAN_HELD = 16,
 };
 
-/* What the allocator has to look at beyond the call that allocates, over the whole run. */
+/* Lookups of the allocator beyond the call that allocates, over the whole run. */
 struct pgk_plan_looks {
     uint64_t allocations; /* that are looked at so */
     uint64_t tenths_ns;   /* of processor time, by what a step takes on an x86-64 of about 3 GHz */
@@ -90,7 +90,7 @@ struct pgk_plan {
     PGK_VEC(struct pgk_plan_context) contexts; /* by falling peak */
     PGK_VEC(struct pgk_placement_node) nodes;
     uint32_t n_groups, depth;
-    uint64_t run_ms;      /* how long the program ran, as far as the profile tells */
+    uint64_t run_ms;      /* how long the program ran, as far as is known */
     bool knows_accesses, knows_peak;
     bool knows_held;
     struct pgk_plan_looks looks;

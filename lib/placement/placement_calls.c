@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-/* Adds a frame to the hash of a chain. Where code has no line, its offset tells nothing. */
+/* Adds a frame to the hash of a chain. If code has no line, its offset means nothing. */
 static uint64_t add_place(uint64_t chain, const char *function, uint32_t offset, uint32_t column)
 {
     const uint64_t guid = pgk_build_guid(function, strlen(function));

@@ -1,18 +1,18 @@
 /* Which contexts share a group.
  *
- * An allocator keeps objects of one size together anyway; a plan matters where contexts share a
- * size. So each context that holds memory at the peak begins as a group of its own, and groups are
- * joined until they are few enough, those first that lose least by it: that have few sizes in
- * common, and whose objects live for about as long and are accessed about as often. */
+ * An allocator keeps objects of one size together anyway; a plan matters if contexts share a size.
+ * So each context that holds memory at the peak starts as a group of its own, and groups are joined
+ * until they are few enough. The first to be joined lose least: they have few sizes in common, and
+ * their objects live for about as long and are accessed about as often. */
 #include "placement.h"
 
 #include <stdlib.h>
 
 /* More contexts than these are not compared; a context with less of the peak is left alone. */
 enum { COMPARED = 256, SMALLEST_PART = 250 };
-/* A context whose objects live an eighth of the longest on average is of two kinds. Lives that are
- * no longer than other programs have the processor for a time differ by chance, or, even where all
- * is quiet, than clocks step several times. */
+/* A context is mixed if its objects live for an eighth of the longest lifetime on average.
+ * Lifetimes up to SURE_MS differ by chance, because other programs had the processor for so long;
+ * even on an idle machine they differ by several steps of the clock. */
 enum { MIXED = 8, SURE_MS = 128, STEPS_MS = 16, LARGEST = PGK_PLAN_CLASS_BYTES * PGK_PLAN_CLASSES };
 enum { ACCESSES_PER = 1024 };
 
@@ -41,8 +41,8 @@ bool pgk_plan_lives_longer(uint64_t ms, uint64_t than_ms)
     return ms > MIXED * (than_ms < SURE_MS ? SURE_MS : than_ms);
 }
 
-/* What another program takes from one time adds to the longest life, and to the mean as many of all
- * objects as are alive then: little where most objects have come and gone. */
+/* Time that another program takes is added to the longest lifetime, and to the mean in proportion
+ * to the objects that are alive then: little if most objects have come and gone. */
 static bool is_mixed(const struct pgk_plan_context *c)
 {
     const uint64_t chance_ms = c->peak < c->total ? SURE_MS * c->peak / c->total : SURE_MS,

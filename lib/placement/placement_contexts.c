@@ -74,7 +74,7 @@ static uint32_t class_of(uint64_t bytes)
     return class < PGK_PLAN_CLASSES ? (uint32_t)class : PGK_PLAN_CLASSES - 1;
 }
 
-/* Where the peak is not known: what is alive on average while the program runs. */
+/* If the peak is unknown: the bytes that are alive on average while the program runs. */
 static uint64_t estimated_peak(const struct pgk_plan *plan, const struct pgk_plan_context *c)
 {
     const uint64_t ms = c->lifetime_ms < plan->run_ms ? c->lifetime_ms : plan->run_ms;

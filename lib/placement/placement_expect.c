@@ -1,4 +1,4 @@
-/* What a plan is expected to bring: bytes of pages, if objects of one size were scattered at random
+/* The expected benefit of a plan: bytes of pages, if objects of one size were scattered at random
  * without it. */
 #include "placement.h"
 

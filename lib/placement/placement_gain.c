@@ -1,7 +1,7 @@
-/* What groups bring, and what they cost. A group is worth its arenas where its objects would
- * otherwise lie scattered among others of their size; and a call is worth looking at those above it
- * where not too many objects are allocated there for each one that is kept apart, or where that
- * keeps much memory from being held by what lives on when a burst is over.
+/* Benefit and cost of groups. A group is worth its arenas if its objects would otherwise be
+ * scattered among others of their size. A call is worth a lookup of the calls above it if few
+ * objects are allocated there for each one that is separated, or if the lookup keeps the survivors
+ * of a burst from holding much memory.
  *
  * The first two are by counts and sizes alone, not by the time of the run, which differs from
  * recording to recording. */
@@ -11,17 +11,18 @@
 
 #include <stdlib.h>
 
-/* A group that has or saves less of the memory at the peak is left out; one with so much of all
- * accesses may be small. */
+/* A group that holds or saves less than LEAST_PERCENT of the memory at the peak is left out; one
+ * with OFTEN_PERCENT of all accesses may be small. */
 enum { LEAST_PERCENT = 1, OFTEN_PERCENT = 5 };
-/* Tenths of a nanosecond that the first step to a function above takes, and each one after it; and
- * what all steps from a call may take for each object at the peak that they keep apart. */
+/* Tenths of a nanosecond that the first step to a function above takes, and each further one; and
+ * the most that all steps from a call may take for each object at the peak that they separate. */
 enum { FIRST_STEP = 30, FURTHER_STEP = 6, MOST_FOR_EACH = 160 };
-/* Or what looks at a call have to spare of the memory at the peak. A program that allocates in
- * bursts looks at calls more often with each burst, and no more objects are alive for that: by time
- * alone it would have no plan, though a few objects of each burst that live on would hold most of
- * its pages. The part is large because the time is lost in any case, and what is held is estimated:
- * others may take the holes, and groups have pages of their own that are not full. */
+/* Otherwise the share of the memory at the peak that the lookups at a call have to save. A program
+ * that allocates in bursts does more lookups with each burst, although no more objects are live:
+ * judged by time alone it would have no plan, though the few survivors of each burst would hold
+ * most of its pages. The share is large because the time is lost in any case, and the memory held
+ * is an estimate: other objects may fill the holes, and groups have partly empty pages of their
+ * own. */
 enum { SPARED_PERCENT = 25 };
 
 void pgk_plan_add_to_classes(uint64_t classes[PGK_PLAN_CLASSES], const struct pgk_plan_context *c,
@@ -48,7 +49,7 @@ struct pgk_plan_pages pgk_plan_pages_of(const struct pgk_plan *plan, uint32_t gr
 
 /* ---- groups as the allocator will find them ---- */
 
-/* The first of the nodes below one, which lie beside one another; 0: there are none. */
+/* The first child of a node; children are adjacent. 0: there are none. */
 static size_t first_below(const struct pgk_plan *plan, uint32_t node)
 {
     const struct pgk_placement_node *nodes = plan->nodes.v;
@@ -156,15 +157,15 @@ static void leave_out(struct pgk_plan *plan, const uint32_t numbers[PGK_PLACEMEN
     }
 }
 
-/* ---- calls that are looked at too often ---- */
+/* ---- calls whose lookups cost too much ---- */
 
-/* A call that allocates, by its node, and what its looks cost and bring. */
+/* A call that allocates, by its node, with the cost and benefit of its lookups. */
 struct leaf {
     uint32_t node;
     struct pgk_plan_looks looks;
 };
 
-/* The dearest first. */
+/* The most expensive first. */
 static int by_cost(const void *a, const void *b)
 {
     const struct leaf *x = a, *y = b;
@@ -194,7 +195,7 @@ static uint64_t bytes_at_peak(const struct pgk_plan *plan)
     return bytes;
 }
 
-/* Leaves alone what one call allocates, unless that holds much memory. */
+/* Drops the groups of one call, unless they save much memory. */
 static bool leave_leaf(struct pgk_plan *plan, uint32_t leaf, const uint32_t *leaf_of,
                        uint32_t *groups, uint64_t span_ms)
 {
@@ -217,8 +218,8 @@ static bool leave_leaf(struct pgk_plan *plan, uint32_t leaf, const uint32_t *lea
     return !stays;
 }
 
-/* Leaves alone what is allocated by calls that cost more than they bring; false if none is. What
- * one call spares depends on those that are still looked at: the dearest ones are tried first. */
+/* Drops the groups of calls that cost more than they save; false if there are none. The savings of
+ * one call depend on the calls that are kept, so the most expensive ones are tried first. */
 static bool leave_leaves(struct pgk_plan *plan, struct leaf *leaves, uint32_t *leaf_of,
                          uint32_t *groups)
 {

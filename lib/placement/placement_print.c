@@ -1,4 +1,4 @@
-/* What a plan does and why, for people. */
+/* Prints what a plan does and why. */
 #include "placement.h"
 
 #include "fail.h"
@@ -42,7 +42,7 @@ static void print_context(const struct pgk_plan *plan, const struct pgk_plan_con
             c->group || !*reasons[c->reason] ? "" : ": ", c->group ? "" : reasons[c->reason]);
 }
 
-/* What the allocator said. */
+/* The allocator's statistics. */
 static void print_held(const struct pgk_plan_held *h, const char *what, FILE *out)
 {
     fprintf(out, "%s  held %.1f KiB of objects in %.1f KiB of pages (%.0f %%), and %.1f KiB of "
@@ -76,7 +76,8 @@ static void print_group(const struct pgk_plan *plan, uint32_t group, FILE *out)
         fprintf(out, "  and %zu more\n", n - shown);
 }
 
-/* Nothing if no call is looked at but the one that allocates, and of a plan that was read. */
+/* Prints nothing if no call is compared except the one that allocates, and for a plan that was
+ * read. */
 static void print_decided(const struct pgk_plan *plan, FILE *out)
 {
     const struct pgk_plan_decided d = plan->decided;

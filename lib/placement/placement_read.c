@@ -1,5 +1,4 @@
-/* A plan as its file has it, with the contexts of a profile, and what the allocator said of its
- * groups. */
+/* Reads a plan, with the contexts of a profile, and the allocator's statistics about its groups. */
 #include "placement.h"
 
 #include "filemap.h"
@@ -94,7 +93,7 @@ int pgk_plan_read(struct pgk_plan **into, const char *path, const struct pgk_hea
     return status;
 }
 
-/* ---- what the allocator said ---- */
+/* ---- the allocator's statistics ---- */
 
 struct lines {
     struct pgk_plan *plan;

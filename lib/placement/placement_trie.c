@@ -1,5 +1,5 @@
-/* The trie of calls that tells groups apart: as deep as contexts of several groups go the same way,
- * and no deeper. */
+/* The trie of calls that distinguishes groups: only as deep as contexts of several groups share
+ * their path. */
 #include "placement.h"
 
 #include "hash.h"
@@ -9,14 +9,14 @@
 
 /* Paths that one context may take, where calls of it were compiled several times. */
 enum { PATHS = 64 };
-/* Of the bytes that go through a call, those of its group, where the trie ends before its depth,
- * and where it cannot go on. */
+/* Shares of the bytes that go through a call that must be of one group: to end the trie before its
+ * depth, and where it cannot continue. */
 enum { PURE_PERCENT = 99, MOST_PERCENT = 90 };
 
 /* A call below others, before it is known which ones are needed. */
 struct branch {
     struct pgk_plan_call call;
-    uint32_t parent, child, sibling; /* the first below, the next beside; 0: none */
+    uint32_t parent, child, sibling; /* the first child, the next sibling; 0: none */
     uint64_t bytes[PGK_PLACEMENT_GROUPS_MAX], sum; /* of contexts that go through */
     uint64_t ends[PGK_PLACEMENT_GROUPS_MAX];       /* of those that end here */
     uint16_t group;
@@ -113,7 +113,7 @@ static int by_bytes(const void *a, const void *b, void *arg)
     return (x->call.address > y->call.address) - (x->call.address < y->call.address);
 }
 
-/* The nodes below the one of this number, beside one another. */
+/* Appends the children of the node of this number, adjacent to one another. */
 static bool add_nodes_below(struct trie *t, uint32_t node)
 {
     struct pgk_plan *plan = t->plan;

@@ -22,7 +22,7 @@ static void add_group(const struct pgk_plan *plan, uint32_t group, struct pgk_si
     pgk_sink_bytes(s, &g, sizeof g);
 }
 
-/* All that is behind the header, which has its sum. */
+/* Everything after the header, which has its sum. */
 static void write_rest(const struct pgk_plan *plan, struct pgk_sink *s)
 {
     pgk_sink_bytes(s, plan->modules.v, plan->modules.n * sizeof *plan->modules.v);
