@@ -176,7 +176,7 @@ bool pgk_file_holds(const struct pgk_file *file, enum pgk_kind kind)
 
 /* ---- reading ---- */
 
-/* What is read of a file, and into what; `profile` of the kind that `kind` says. */
+/* A request to read a file into `profile`, which is of kind `kind`. */
 struct reading {
     enum pgk_kind kind;
     void *profile;
@@ -198,8 +198,8 @@ static int fail_kind(const struct pgk_file *f, enum pgk_kind wanted, struct pgk_
         .hint = "give files of one kind only");
 }
 
-/* Also counts what tells nothing of its processes, so that nobody takes those that are known for
- * all. */
+/* Also counts files without data about their processes, so that the known processes are not
+ * mistaken for all. */
 static int read_heap_row(struct pgk_heap *heap, struct pgk_file *f,
                          const struct pgk_file_bytes *bytes, struct pgk_salvage *salvage,
                          struct pgk_err *err)

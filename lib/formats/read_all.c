@@ -12,7 +12,7 @@
 /* More shares do not pay: what was read has to be added again. */
 enum { SHARES_MAX = 8 };
 
-/* What is done with profiles of one kind. */
+/* The functions for profiles of one kind. */
 struct kind {
     int (*new)(void **profile, struct pgk_err *err);
     int (*read)(void *profile, const struct pgk_input *input, struct pgk_err *err);

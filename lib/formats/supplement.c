@@ -19,7 +19,7 @@ __extension__ typedef unsigned __int128 wide;
 #define AMBIGUOUS (UINT32_MAX - 1)
 enum { HOT_CUTOFF = 11, COLD_CUTOFF = 15 }; /* 99 and 99.9999 percent of all counts */
 
-/* What is known of a name of the counters. */
+/* The state of a name of the counters. */
 struct entry {
     struct pgk_instr_func *func; /* NULL: none */
     bool several;                /* hashes: it stays as it is */
@@ -41,7 +41,7 @@ struct supplement {
 
 /* ---- names ---- */
 
-/* Static functions may have the hash of their module's name behind theirs. */
+/* Static functions may have the hash of their module's name appended. */
 static size_t without_unique_suffix(const char *name, size_t len)
 {
     static const char mark[] = ".__uniq.";
@@ -49,8 +49,8 @@ static size_t without_unique_suffix(const char *name, size_t len)
     return at && at > name ? (size_t)(at - name) : len;
 }
 
-/* The symbol behind the file; NULL for what is not static. Before LLVM 19 a colon stood between
- * them, which names of other languages have, too. */
+/* The symbol after the file; NULL if it is not static. Before LLVM 19 a colon separated them, which
+ * names of other languages have, too. */
 static const char *local_part(const struct pgk_instr_name *name)
 {
     static const char *const ends[] = {".c", "cc", ".cpp", ".cxx", ".h", ".hpp"};
