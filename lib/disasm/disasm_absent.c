@@ -1,4 +1,4 @@
-/* What is said of a function that was asked for and is not there: it may be inlined everywhere. */
+/* The error for a requested function that is missing: it may be inlined everywhere. */
 #include "demangle.h"
 #include "mem.h"
 #include "disasm_priv.h"

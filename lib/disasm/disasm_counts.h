@@ -45,7 +45,7 @@ struct pgk_disasm_count pgk_disasm_count_probe(struct pgk_disasm_counts *c, uint
 struct pgk_disasm_count pgk_disasm_count_frames(struct pgk_disasm_counts *c,
                                                 const struct pgk_sym_chain *frames);
 struct pgk_disasm_heat pgk_disasm_heat(struct pgk_disasm_counts *c, const char *function);
-/* True if one of the above was not found out for want of memory. */
+/* True if one of the above is missing because memory ran out. */
 bool pgk_disasm_counts_failed(const struct pgk_disasm_counts *c);
 
 /* True if the profile was made of other code of the probe's function than the program has, so

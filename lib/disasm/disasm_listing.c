@@ -56,7 +56,7 @@ const struct pgk_disasm_symbol *pgk_disasm_find(const struct pgk_disasm *d, uint
         if ((s.flags & SHF_ALLOC) && addr >= s.addr && addr - s.addr < s.size)
             break;
     }
-    size_t from = 0, to = d->symbols.n; /* the first behind `addr` */
+    size_t from = 0, to = d->symbols.n; /* the first after `addr` */
     while (from < to) {
         const struct pgk_disasm_symbol *s = &d->symbols.v[from + (to - from) / 2];
         if (s->section < number || (s->section == number && s->addr <= addr))
@@ -127,7 +127,7 @@ static bool is_listed(const struct pgk_elf_section_info *s)
     return (s->flags & SHF_EXECINSTR) && s->size && s->addr <= UINT64_MAX - s->size;
 }
 
-/* What is to be listed, by section and address. */
+/* The functions to list, by section and address. */
 static int choose_functions(struct pgk_disasm *d, struct pgk_err *err)
 {
     for (size_t first = 0, end; first < d->symbols.n; first = end) {
@@ -267,7 +267,7 @@ static int look_up_sources(struct pgk_disasm *d, struct batch *b, struct pgk_err
                          err);
 }
 
-/* Functions `first` .. of one section, as many as a batch holds; *next is the one behind. */
+/* Functions `first` .. of one section, as many as a batch holds; *next is the one after them. */
 static int list_batch(struct pgk_disasm *d, size_t first, size_t *next, struct pgk_err *err)
 {
     struct batch b = {0};

@@ -1,4 +1,4 @@
-/* What the listing and its three styles share. */
+/* Shared by the listing and its three styles. */
 #ifndef PGK_DISASM_PRIV_H
 #define PGK_DISASM_PRIV_H
 
@@ -67,7 +67,7 @@ struct pgk_disasm {
     struct pgk_text_out out;
 };
 
-/* What a style prints of it, in this order; NULL: nothing. */
+/* The parts that a style prints, in this order; NULL: nothing. */
 struct pgk_disasm_style {
     enum pgk_insn_style insns;
     bool every_symbol; /* also those that are no code, and aliases on their own */
