@@ -42,8 +42,8 @@ void pgk_heap_alignment_free(struct pgk_heap_alignment *a);
 /* NULL for a side that has no such context. */
 enum pgk_heap_change pgk_heap_change(const struct pgk_mib *now, const struct pgk_mib *before);
 
-/* What both profiles allocate in the same places: the sum over contexts of the smaller
- * share of the bytes, 0 to 1; 1 for two empty profiles. */
+/* The overlap of both profiles: the sum over contexts of the smaller share of the bytes, 0 to 1; 1
+ * for two empty profiles. */
 double pgk_heap_overlap(const struct pgk_heap_alignment *a, const struct pgk_heap *now,
                         const struct pgk_heap *before);
 

@@ -69,7 +69,7 @@ static void count_changes(struct pgk_heap_diff *d)
     d->figures.new_percent = pgk_percent((double)d->figures.new_bytes, d->figures.bytes_before);
 }
 
-/* Largest differences first, whichever way they go. */
+/* Largest differences first, whatever their sign. */
 static int by_growth(const void *a, const void *b, void *diff)
 {
     const struct pgk_heap_diff *d = diff;

@@ -1,4 +1,4 @@
-/* Two heap profiles compared: what all forms of the comparison tell. */
+/* Compares two heap profiles: the figures that all forms of the comparison show. */
 #ifndef PGK_HEAP_DIFF_H
 #define PGK_HEAP_DIFF_H
 
@@ -21,7 +21,7 @@ struct pgk_heap_diff {
 struct pgk_heap_diff_total {
     const char *name; /* "allocated" */
     char before[PGK_HUMAN_SIZE], now[PGK_HUMAN_SIZE];
-    char growth[PGK_HUMAN_SIZE]; /* "+12.0 %"; "" where there is none to tell */
+    char growth[PGK_HUMAN_SIZE]; /* "+12.0 %"; "" if there is none */
 };
 enum { PGK_HEAP_DIFF_TOTALS = 5 };
 /* How many there are. */
@@ -37,7 +37,7 @@ struct pgk_heap_diff_pair {
 void pgk_heap_diff_pair(const struct pgk_heap_diff *d, const struct pgk_heap_pair *p,
                         struct pgk_heap_diff_pair *pair);
 
-/* How many of the pairs, from the first one on, are to be told one by one. */
+/* How many of the pairs, from the first one on, are to be listed one by one. */
 size_t pgk_heap_diff_told(const struct pgk_heap_diff *d);
 
 void pgk_heap_diff_markdown(const struct pgk_heap_diff *d, struct pgk_text_out *out);

@@ -1,4 +1,4 @@
-/* What the views of matches share: of heap profiles by contexts, of others by functions. */
+/* Shared by the views of matches: of heap profiles by contexts, of others by functions. */
 #ifndef PGK_MATCH_VIEW_H
 #define PGK_MATCH_VIEW_H
 

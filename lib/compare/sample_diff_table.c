@@ -1,4 +1,4 @@
-/* How two sample profiles differ, for people: on a terminal, and in Markdown. */
+/* Prints the differences of two sample profiles: on a terminal, and in Markdown. */
 #include "demangle.h"
 #include "fail.h"
 #include "markdown_out.h"

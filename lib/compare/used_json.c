@@ -1,4 +1,4 @@
-/* What compiles used of a profile, for programs: docs/formats/used-json.md. */
+/* Writes what compiles used of a profile as JSON: docs/formats/used-json.md. */
 #include "used_view.h"
 
 static struct pgk_used_call *chain_of_context(const struct pgk_used *used, size_t context,

@@ -1,4 +1,4 @@
-/* What compiles used of a profile, for people: on a terminal, or as tables of Markdown. */
+/* Prints what compiles used of a profile: on a terminal, or as tables of Markdown. */
 #include "used_view.h"
 
 #include "opts.h"

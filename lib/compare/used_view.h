@@ -6,7 +6,7 @@
 #include "pgokit/use.h"
 #include "use_sum.h"
 
-/* A call on the way to an allocation, or to an object's virtual call; leaf first. */
+/* A call on the path to an allocation, or to an object's virtual call; leaf first. */
 struct pgk_used_call {
     const char *function; /* linkage name; "" unknown */
     uint64_t guid;
