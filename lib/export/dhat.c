@@ -2,8 +2,8 @@
  * Profiler show: a row for each call stack, whose frames are positions in a table of texts.
  *
  * Lifetimes, the peak and the end come together or not at all there ("bklt"), and so do loads and
- * stores ("bkacc"), which our profiles do not tell apart. What a context held when it held most is
- * not recorded: it is the most that is known, so at least so much. */
+ * stores ("bkacc"), which pgokit's profiles do not distinguish. The most that a context ever held
+ * is not recorded: the largest known value stands for it, a lower bound. */
 #include "exporters.h"
 
 #include "heap_frames.h"

@@ -28,7 +28,7 @@ static int sample_json(const struct pgk_sample *profile, const struct pgk_sample
     return pgk_sample_json(profile, &report, &text, err);
 }
 
-/* Of Markdown: contexts or functions, if no other number is asked for, and frames of each. */
+/* For Markdown: the default number of contexts or functions, and of frames of each. */
 enum { MARKDOWN_ROWS = 10, MARKDOWN_FRAMES = 4 };
 
 static int heap_markdown(const struct pgk_heap *heap, const struct pgk_heap_export_opts *opts,

@@ -1,6 +1,6 @@
-/* What heap and sample profiles can be exported as: a row of exporters.c per format, and the
- * functions that write them. To add one that shows call stacks, write a function that takes them
- * (weighted_stacks.h), declare it here and give it a row. */
+/* The formats to which heap and sample profiles can be exported: a row of exporters.c per format,
+ * and the functions that write them. To add one that shows call stacks, write a function that takes
+ * them (weighted_stacks.h), declare it here and give it a row. */
 #ifndef PGK_EXPORTERS_H
 #define PGK_EXPORTERS_H
 

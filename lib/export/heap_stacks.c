@@ -143,7 +143,7 @@ static int build(struct builder *b, struct pgk_err *err)
     return ok ? 0 : pgk_fail_nomem(err);
 }
 
-/* Where it is not known what was alive when, there are no values of it, unless it is asked for. */
+/* If the heap over time is unknown, it has no values, unless they are requested. */
 static size_t number_of_types(const struct pgk_heap *heap, enum pgk_heap_weight asked)
 {
     struct pgk_heap_times times = {.struct_size = sizeof times};

@@ -12,7 +12,7 @@ struct pgk_page_table {
     PGK_VEC(uint32_t) old; /* by new number */
 };
 
-/* Room for `n` entries; false when out of memory. */
+/* Reserves space for `n` entries; false when out of memory. */
 PGK_MUST_USE bool pgk_page_table_init(struct pgk_page_table *t, size_t n);
 /* Gives the entry the next number unless it has one; false when out of memory. */
 PGK_MUST_USE bool pgk_page_table_add(struct pgk_page_table *t, uint32_t old);

@@ -1,4 +1,4 @@
-/* What every report page says of itself. */
+/* The titles of a report page. */
 #include "page_titles.h"
 
 #include "pgokit/human.h"

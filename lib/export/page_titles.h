@@ -1,4 +1,4 @@
-/* What every report page says of itself: generator, title and format of the profile. */
+/* The titles of a report page: generator, title and format of the profile. */
 #ifndef PGK_PAGE_TITLES_H
 #define PGK_PAGE_TITLES_H
 

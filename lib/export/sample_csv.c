@@ -6,7 +6,7 @@
 #include "saturate.h"
 #include "sample_tree.h"
 
-/* What a function has in it, with its inlinees. */
+/* The sums of a function, with its inlinees. */
 struct inside {
     uint64_t lines, samples, largest, inlinees;
 };

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* What is beyond these is folded or left out, so that the page stays small and opens fast. */
+/* Nodes beyond these limits are folded or left out, so that the page stays small and opens fast. */
 enum { DEFAULT_FUNCTIONS = 50000, MAX_INLINEES = 60000, MAX_RECORDS = 120000 };
 
 static int measure(struct pgk_sample_page_side *side, const struct pgk_sample *p,
@@ -164,7 +164,8 @@ static uint64_t own(const struct pgk_sample_page *p, const struct pgk_sample *pr
     return p->diff ? pgk_sample_lines_sum(node) : pgk_sample_own_total(profile, node);
 }
 
-/* What a folded node has goes to what it is inlined into; children stand behind parents. */
+/* A folded node adds its samples to the node that it is inlined into; children come after
+ * parents. */
 static void add_own(struct pgk_sample_page *p, const uint8_t *marks)
 {
     for (uint32_t n = (uint32_t)p->tree.nodes.n; n-- > 1;) {
@@ -253,7 +254,7 @@ static bool number_func(struct pgk_sample_page *p, uint32_t func)
     return pgk_page_table_add(&p->funcs, func);
 }
 
-/* What is referred to gets its number; first all functions have to be in the tree. */
+/* Gives numbers to the functions that are referred to, once all functions are in the tree. */
 static int number_funcs(struct pgk_sample_page *p, struct pgk_err *err)
 {
     bool ok = each_func(p, is_there) && pgk_page_table_init(&p->funcs, p->tree.funcs.n) &&

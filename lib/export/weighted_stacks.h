@@ -1,4 +1,4 @@
-/* Named weighted stacks: what every viewer of call stacks is given, made of a heap profile or of a
+/* Named weighted stacks: the input of every viewer of call stacks, made from a heap profile or a
  * sample profile and written by each format in its own way (exporters.h).
  *
  *   strings ◄── functions ◄── frames ◄── locations ◄── paths (tree, see stack_tree.h) ◄── stacks
@@ -64,7 +64,7 @@ struct pgk_stacks {
     size_t shown_type; /* for formats that have one value per stack */
 };
 
-/* How far apart stacks are kept. Contexts of heap profiles always are. */
+/* Which stacks are kept separate. Contexts of heap profiles always are. */
 enum pgk_stack_detail {
     PGK_STACKS_BY_FUNCTION, /* a stack per function, inlinee and calling context; no lines */
     PGK_STACKS_BY_LINE,     /* a stack per line that has samples */
