@@ -1,9 +1,10 @@
-/* The heap profiler runtime: what all its files start from. docs/design/runtime.md has the picture.
+/* The heap profiler runtime: included by all of its files. docs/design/runtime.md has the picture.
  *
- * The runtime lives below malloc in somebody else's process: no libc heap, no stdio, no locale,
- * no lock on the way of an allocation. Each file has a header with what others may use of it; what
- * it keeps for each thread is a struct there, which no other file looks into. What objects and
- * programs may call is marked PGRT_EXPORT where it is defined and listed in exports.txt. */
+ * The runtime runs below malloc in other people's processes: no libc heap, no stdio, no locale, no
+ * lock on the path of an allocation. Each file has a header that declares what others may use. It
+ * also declares the struct that the file keeps for each thread; no other file accesses its fields.
+ * Functions that object files and programs may call are marked PGRT_EXPORT where they are defined
+ * and listed in exports.txt. */
 #ifndef PGRT_H
 #define PGRT_H
 

@@ -34,7 +34,7 @@ enum { JE_ZERO = 0x40 };
 /* Pages that a program has freed go back to the system within half a second: with the ten seconds
  * that jemalloc waits, programs which read one large thing after the other peak a third higher.
  *
- * Small objects of one size lie beside one another by 128 KiB, not by 4 or 12 KiB: programs mostly
+ * Small objects of one size are adjacent in slabs of 128 KiB, not of 4 or 12 KiB: programs mostly
  * walk through them as they were made, and the processor reads ahead as long as steps are even. */
 extern const char *pgrt_je_malloc_conf;
 const char *pgrt_je_malloc_conf = "dirty_decay_ms:500,slab_sizes:64-1024:32";
@@ -42,7 +42,7 @@ const char *pgrt_je_malloc_conf = "dirty_decay_ms:500,slab_sizes:64-1024:32";
 void pgrt_alloc_keep_pages(void)
 {
     ptrdiff_t never = -1;
-    /* Of all arenas, as jemalloc numbers them, and of those to come. */
+    /* For all arenas, by jemalloc's numbers, and for future ones. */
     pgrt_je_mallctl("arena.4096.dirty_decay_ms", NULL, NULL, &never, sizeof never);
     pgrt_je_mallctl("arenas.dirty_decay_ms", NULL, NULL, &never, sizeof never);
 }
@@ -159,7 +159,7 @@ static PGG_COLD struct pgrt_use use_of_bytes(const struct pgrt_object *o)
     return use;
 }
 
-/* What was done with an object so far. Of its first and last granule a part may not be its own. */
+/* The accesses of an object so far. Its first and last granule may partly belong to others. */
 PGG_INLINE struct pgrt_use use_of(const struct pgrt_object *o)
 {
     const uintptr_t at = (uintptr_t)o->at, last = at + o->h.size - 1;
@@ -254,7 +254,7 @@ void *pgrt_alloc_for(size_t n, const void *frame)
     return PGG_UNLIKELY(pgrt_malloc_is_theirs) ? malloc(n) : pgrt_alloc(n, 0, false, frame);
 }
 
-/* What is recorded of the end of an object. */
+/* Records the end of an object. */
 PGG_INLINE void end(struct pgrt_thread *t, const struct pgrt_object *o)
 {
     if (PGG_UNLIKELY(o->h.generation != (pgrt_generation & 0xff)))
@@ -302,8 +302,8 @@ PGG_INLINE void end_replaced(struct pgrt_thread *t, void *old)
         end_paused(old);
 }
 
-/* What is alive would be too much if the old object still were, which no other allocator needs to
- * keep: it ends before the new one begins. */
+/* The old object ends before the new one begins: otherwise both would count as live, which no other
+ * allocator needs. */
 PGG_INLINE void move(struct pgrt_thread *t, void *object, size_t n, void *old, bool mapped)
 {
     const enum pgrt_form form = form_of(old);
@@ -339,8 +339,8 @@ static PGG_COLD bool stay(struct pgrt_thread *t, const struct pgrt_object *o, si
     return true;
 }
 
-/* Where realloc puts an object, if that takes more than a block and a copy: *mapped says what it is
- * if it is not where the old one was. NULL: a block and a copy. */
+/* The place of an object after realloc, if this takes more than a block and a copy: *mapped
+ * describes it if it moved. NULL: a block and a copy. */
 static void *place_large(struct pgrt_thread *t, size_t n, void *old, bool *mapped)
 {
     const struct pgrt_object o = pgrt_object_at(old, form_of(old));
@@ -488,7 +488,7 @@ static PGG_COLD void free_unknown(void *p)
     other(p);
 }
 
-/* Of an object that was freed, contents are unknown; the C library goes on then, too. */
+/* The contents of a freed object are unknown; the C library continues in this case, too. */
 static PGG_COLD void *realloc_unknown(void *p, size_t n, const void *frame)
 {
     void *(*other)(void *, size_t) = pgrt_realloc_behind ? pgrt_realloc_behind : __libc_realloc;

@@ -17,7 +17,8 @@ void *pgrt_alloc(size_t n, size_t align, bool zero, const void *frame);
 void *pgrt_alloc_for(size_t n, const void *frame);
 void *pgrt_realloc_for(void *p, size_t n, const void *frame);
 extern bool pgrt_malloc_is_theirs;
-/* Those of whoever would have them without us, for memory that is not ours; NULL: the C library. */
+/* The functions that the program would call without the runtime, for memory of other allocators;
+ * NULL: the C library. */
 extern void (*pgrt_free_behind)(void *p);
 extern void *(*pgrt_realloc_behind)(void *p, size_t n);
 void *pgrt_realloc(void *p, size_t n, const void *frame);
@@ -26,7 +27,7 @@ size_t pgrt_size(const void *p); /* bytes the program asked for; 0 for anything 
 struct pgrt_use pgrt_use(const struct pgrt_object *o);
 void pgrt_alloc_keep_pages(void); /* gives no memory back to the system from now on */
 void pgrt_free_now(struct pgrt_thread *t, void *object);
-/* Where objects have been: 4 MiB of address space each, in the order of the first one. */
+/* Regions that held objects: 4 MiB of address space each, in the order of their first object. */
 enum { PGRT_REGION_SHIFT = 22, PGRT_REGIONS_MAX = 1 << 18 };
 extern u32 pgrt_region_list[PGRT_REGIONS_MAX], pgrt_region_count;
 

@@ -1,7 +1,7 @@
-/* Which contexts held most at a point of the series. It costs a walk over what all threads know of
- * their contexts, so that the more there are of these, the longer it is to the next one. Only the
- * largest are kept: the room for them does not depend on how many contexts a program has, and
- * nobody sees the others in a picture.
+/* Finds the contexts that hold most at a point of the series. This takes a walk over the contexts
+ * of all threads, so the more contexts there are, the longer the wait until the next one. Only the
+ * largest are kept: their memory does not depend on the number of contexts, and the others would
+ * not show in a picture.
  *
  * One at a time: called with the lock of the series, or with the world stopped. */
 #include "runtime_breakdown.h"

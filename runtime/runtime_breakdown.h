@@ -6,7 +6,8 @@
 
 #pragma GCC visibility push(hidden)
 
-/* What is alive now, of the point of this time; an empty one while that would cost too much. */
+/* Takes the breakdown of live bytes for the point of this time; an empty one if it would cost too
+ * much. */
 void pgrt_breakdown_take(struct pgrt_breakdown *to, u32 now_ms);
 void pgrt_breakdown_copy(struct pgrt_breakdown *to, const struct pgrt_breakdown *from);
 void pgrt_breakdown_forked(void);

@@ -1,4 +1,4 @@
-/* What the runtime does when the process takes rights away from itself. */
+/* Reacts when the process gives up rights. */
 #include "runtime_confine.h"
 
 #include "guest_confine.h"

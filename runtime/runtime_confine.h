@@ -1,4 +1,4 @@
-/* What the process has taken away from itself: system calls, and the time stamp counter. */
+/* The rights that the process has given up: system calls, and the time stamp counter. */
 #ifndef PGRT_CONFINE_H
 #define PGRT_CONFINE_H
 

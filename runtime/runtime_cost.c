@@ -1,4 +1,4 @@
-/* What recording itself costs, for the user to see: an estimate that costs next to nothing.
+/* An estimate of the cost of recording, for the user, that is itself nearly free.
  *
  * Now and then a thread asks for its next visit to be timed. The request is stored where a thread
  * looks anyway when it enters and leaves: in the word that says who is inside, and in the list of

@@ -1,5 +1,5 @@
-/* What recording costs: after one in so many objects of a context, at its begin and at its end, the
- * thread's next visit of the runtime is timed. */
+/* Measures the cost of recording: after one in so many objects of a context, at its begin and at
+ * its end, the thread's next visit of the runtime is timed. */
 #ifndef PGRT_COST_H
 #define PGRT_COST_H
 

@@ -1,7 +1,7 @@
-/* Counters where there is no room for all of them at once: a limit on address space, or a system
- * that promises no memory it does not have. They lie where the system puts nothing by itself, and
- * are mapped when the first of some is written, by a handler of SIGSEGV. What the program wants to
- * do about that signal is kept here and done for all other faults. */
+/* Maps counters on demand, if the address space cannot hold all of them at once: under a limit, or
+ * a system that does not overcommit. They lie where the system maps nothing by itself, and a
+ * handler of SIGSEGV maps a piece when it is first written. The program's own settings for that
+ * signal are kept here and apply to all other faults. */
 #include "runtime_shadow.h"
 
 #include "guest_sys.h"
@@ -12,7 +12,7 @@
 
 enum { CHUNK = 64 << 10 };
 
-/* Names that nobody replaces. */
+/* Names that no program replaces. */
 int __sigaction(int sig, const struct sigaction *to, struct sigaction *old);
 void (*ssignal(int sig, void (*handler)(int)))(int);
 

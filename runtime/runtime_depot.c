@@ -153,7 +153,7 @@ static PGG_COLD u32 intern(u64 hash, const u64 *pcs, u32 n)
     return id;
 }
 
-/* A stack that nobody had. */
+/* Adds a stack that no thread has recorded yet. */
 static PGG_COLD u32 context_new(struct pgrt_thread *t, const void *frame,
                                 struct pgg_stack_found *found, u64 *pcs)
 {

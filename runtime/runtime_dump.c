@@ -454,7 +454,7 @@ static void say_not_written(int err)
              pgg_errno_name(err));
 }
 
-/* Where no file can be made any more, the one that is mapped takes what is alive. */
+/* If no file can be made any more, the live objects go into the mapped one. */
 static void complete_in_place(struct merged *all, int err)
 {
     const bool less = pgrt_histogram || pgrt_options.raw_version != PGK_RAW_NOW;
@@ -578,8 +578,8 @@ void pgrt_discard(void)
     pgrt_start_world();
 }
 
-/* What happens up to the call that replaces the program is in the sheets anyway. A child that
- * shares its parent's memory, or that recorded nothing, has nothing to complete. */
+/* Everything up to the call that replaces the program is in the sheets anyway. A child that shares
+ * its parent's memory, or that recorded nothing, has nothing to complete. */
 void pgrt_exec_begins(void)
 {
     if (pgrt_gate_now() != pgrt_gate_started || pgrt_busy() || !pgrt_self ||

@@ -1,5 +1,5 @@
-/* What programs call of the sanitizers' common interface: what each does,
- * <sanitizer/allocator_interface.h> and <sanitizer/common_interface_defs.h> of compiler-rt say. */
+/* The functions of the sanitizers' common interface that programs call, documented in
+ * <sanitizer/allocator_interface.h> and <sanitizer/common_interface_defs.h> of compiler-rt. */
 #include "guest_processor.h"
 #include "guest_text.h"
 #include "guest_walk.h"

@@ -6,8 +6,9 @@
 #include "runtime_start.h"
 #include "runtime_thread.h"
 
-/* Preloaded into a program with the runtime in it, or behind another allocator, this one gets no
- * calls worth a profile. Counters are still needed, to know memory that is not from here. */
+/* If it is preloaded into a program that contains the runtime, or comes after another allocator,
+ * this runtime gets no calls worth a profile. It still needs the counters, to recognise memory that
+ * it did not allocate. */
 static bool must_stay_out(void)
 {
     const struct link_map *heap = pgg_symbol_module("malloc"), *program = heap;

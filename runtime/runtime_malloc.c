@@ -1,5 +1,5 @@
-/* What C programs allocate with. Every function passes its own frame on, so that the stack of
- * an object begins with the function that called here. */
+/* The allocation functions of C. Every function passes its own frame on, so that the stack of an
+ * object begins with the function that called here. */
 #include "runtime_access.h"
 #include "runtime_alloc.h"
 

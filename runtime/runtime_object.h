@@ -1,10 +1,9 @@
-/* What is kept of each object while it lives, in one of three forms.
+/* The header of each live object, in one of three forms.
  *
  *   small  | object ... | unused | header 8 |       up to 248 bytes, begins its block; what does
  *                                                   not fit in is beside the mark in the shadow
  *   near   | header 16 | object ... | unused |
- *   far    ... | block | header 16 | object ...     the header closes a granule of its own
- */
+ *   far    ... | block | header 16 | object ...     the header closes a granule of its own */
 #ifndef PGRT_OBJECT_H
 #define PGRT_OBJECT_H
 
@@ -76,7 +75,7 @@ PGG_INLINE u64 *pgrt_small_header(const void *object, size_t bytes)
     return (u64 *)((uintptr_t)object + bytes - PGRT_SMALL_HEADER);
 }
 
-/* What is stored of the header, and in *mark what is to be in the shadow. */
+/* The stored part of the header, and in *mark the part for the shadow. */
 PGG_INLINE u64 pgrt_small_pack(const struct pgrt_header *h, u64 *mark)
 {
     const size_t bytes = pgrt_small_bytes(h->size);

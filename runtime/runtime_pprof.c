@@ -42,9 +42,9 @@ struct pgrt_pprof {
     const struct pgrt_totals *totals;
     const struct pgg_segment *segments;
     u32 n_segments;
-    bool allocs; /* what pprof shows unasked is what was allocated, not what is alive */
+    bool allocs; /* pprof shows allocated, not live bytes by default */
     u64 time_ns;
-    char *maps; /* of the process, as the kernel tells them; NULL: not known */
+    char *maps; /* of the process, from the kernel; NULL: unknown */
     u64 *seen;  /* addresses: a table of a power of two, half full at most */
     u64 seen_room, seen_n;
     bool (*put)(void *arg, const void *bytes, size_t n);
@@ -158,8 +158,8 @@ static const char *skip_words(const char *s, u32 words)
     return s;
 }
 
-/* Where the segment is in its file, and its path. Lines are
- * START-END RIGHTS OFFSET DEVICE INODE PATH. */
+/* The offset of the segment in its file, and its path. Lines are START-END RIGHTS OFFSET DEVICE
+ * INODE PATH. */
 static u64 find_file(const struct pgrt_pprof *p, u64 start, char path[PATH_BYTES])
 {
     path[0] = 0;

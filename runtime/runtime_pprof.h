@@ -6,7 +6,7 @@
 
 #pragma GCC visibility push(hidden)
 
-struct pgrt_pprof; /* what has to be known beforehand: it is the same for each pass */
+struct pgrt_pprof; /* facts needed beforehand: they are the same for each pass */
 
 /* NULL: no memory. The totals stay where they are until it is freed. */
 struct pgrt_pprof *pgrt_pprof_new(const struct pgrt_totals *totals, bool allocs);

@@ -29,8 +29,9 @@ struct pgrt_touched {
 #undef PGK_TOUCHED
 };
 
-/* What a thread has begun in a context, so that a kill leaves what was alive: over all threads,
- * the objects and bytes begun, less those in the MIBs. start_ms is of those alive alone. */
+/* The objects that a thread has begun in a context, from which a reader finds the live ones after a
+ * kill: over all threads, the objects and bytes begun, less those in the MIBs. start_ms covers only
+ * live objects. */
 struct pgrt_begun {
 #define PGK_BEGUN(name, type, meaning) type name;
 #define PGK_BEGUN_TIMES(name, type, meaning) type name;

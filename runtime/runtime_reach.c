@@ -22,12 +22,12 @@ enum {
     MAPS_MAX = 65536, /* mappings: as many as the system lets a process have by default */
     CHUNK = 64 << 10, /* bytes that are copied at once */
     WORD = sizeof(uintptr_t),
-    /* What the C library keeps of a thread, on the other side of its thread pointer than variables
-     * are: values of pthread_setspecific, and where variables are of modules that were loaded
-     * later. What lies behind may be tables of the allocator, which lead to all objects. */
+    /* The C library's data about a thread, on the side of its thread pointer opposite to variables:
+     * values of pthread_setspecific, and the addresses of variables of modules that were loaded
+     * later. Beyond them may be tables of the allocator, which lead to all objects. */
     THREAD_BYTES = 2048,
-    /* Behind variables there is room for those of some libraries that are loaded later. The dynamic
-     * linker does not always say where these are. */
+    /* After the variables there is space for those of some libraries that are loaded later. The
+     * dynamic linker does not always report their place. */
     SPARE_TLS = 1664,
     /* Variables of a module that are so near to the thread pointer have the same place in each
      * thread. */
@@ -35,12 +35,13 @@ enum {
     OTHER_STACK = 1 << 20, /* looked at of one whose end is not known */
     REACHED = 1, /* in the lowest bits of an address */
     OURS = 2,    /* of this process, not of its parent */
-    OF_LINKER = 4, /* the dynamic linker has made it, and keeps it where nobody looks */
+    OF_LINKER = 4, /* the dynamic linker has made it, and keeps it where nothing else points to
+                    * it */
     BITS = REACHED | OURS | OF_LINKER,
     HEAD_BYTES = 2 * WORD, /* at the thread pointer: where the linker's vector of variables is */
     /* Below the stack pointer of a thread that waits in a system call: 128 bytes may be in use on
-     * x86-64, and registers that nobody can ask for were saved there by functions it called just
-     * before. */
+     * x86-64, and functions that it called just before have saved registers there that cannot be
+     * read otherwise. */
     BELOW_STACK = 1024,
     CALL_ARGUMENTS = 6,
     /* The allocator's tree of pages has a node for so many bytes. Where nodes begin that it has
@@ -227,7 +228,7 @@ static long copy(const struct reach *r, void *to, uintptr_t from, size_t n)
                          : pgg_sys_pread(r->memory, to, n, (off_t)from);
 }
 
-/* Emulators and filters of system calls may know one of the two ways alone. */
+/* Emulators and filters of system calls may support only one of the two calls. */
 static int open_memory(struct reach *r)
 {
     u32 word;
@@ -243,7 +244,7 @@ static int open_memory(struct reach *r)
     return -ENOSYS;
 }
 
-/* Where memory may have pages that cannot be read. Bytes that could be. */
+/* Copies memory that may have unreadable pages. Returns the bytes that could be read. */
 static size_t look_through(struct reach *r, uintptr_t from, uintptr_t to)
 {
     size_t seen = 0;
@@ -262,7 +263,7 @@ static size_t look_through(struct reach *r, uintptr_t from, uintptr_t to)
     return seen;
 }
 
-/* Of a stack: down to its guard page, which nobody can read. */
+/* For a stack: down to its guard page, which cannot be read. */
 static void look_down(struct reach *r, uintptr_t from, uintptr_t least)
 {
     while (from > least) {
@@ -317,7 +318,7 @@ struct waiting {
     u64 call, arguments[CALL_ARGUMENTS], stack;
 };
 
-/* False: it runs, or the system does not tell. */
+/* False: it runs, or the system does not answer. */
 static bool ask_waiting(const struct pgrt_thread *t, struct waiting *to)
 {
     char text[256];
@@ -350,8 +351,8 @@ static bool same_waiting(const struct waiting *a, const struct waiting *b)
     return same;
 }
 
-/* What is below the stack pointer of a thread that waits is of functions that have returned. One
- * that went on meanwhile may have brought pointers down there. */
+/* Below the stack pointer of a waiting thread are data of functions that have returned. A thread
+ * that continued meanwhile may have stored pointers there. */
 static bool look_at_waiting(struct reach *r, const struct pgrt_thread *t)
 {
     struct waiting w, after;
@@ -365,7 +366,7 @@ static bool look_at_waiting(struct reach *r, const struct pgrt_thread *t)
     return ask_waiting(t, &after) && same_waiting(&w, &after);
 }
 
-/* Nobody knows how far down the stack of a thread that runs is in use. */
+/* It is unknown how far down the stack of a running thread is in use. */
 static void look_at_thread(struct reach *r, const struct pgrt_thread *t)
 {
     const uintptr_t pointer = (uintptr_t)t->pointer;

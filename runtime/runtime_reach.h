@@ -14,7 +14,7 @@
 void pgrt_reach_prepare(void);
 /* Calls back with the header of each object of this process that no pointer leads to, of those that
  * have a context. With the world stopped; other threads may run outside of the runtime. 0, or a
- * negative error number: nobody was called. */
+ * negative error number: nothing was called back. */
 int pgrt_reach_each_lost(void (*f)(void *arg, const struct pgrt_header *h), void *arg);
 
 #pragma GCC visibility pop

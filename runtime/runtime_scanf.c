@@ -9,7 +9,8 @@
 
 int __isoc99_vsscanf(const char *s, const char *format, va_list args);
 int __isoc99_vfscanf(FILE *f, const char *format, va_list args);
-/* Of glibc 2.38 and later; only programs that were built there call what replaces their callers. */
+/* From glibc 2.38 on; only programs that were built with it call the functions that replace their
+ * callers. */
 __attribute__((weak)) int __isoc23_vsscanf(const char *s, const char *format, va_list args);
 __attribute__((weak)) int __isoc23_vfscanf(FILE *f, const char *format, va_list args);
 REPLACES int __isoc99_sscanf(const char *restrict s, const char *restrict format, ...);
@@ -28,7 +29,7 @@ struct conversion {
     char type;      /* 0: the format ends in it, or numbers its arguments */
 };
 
-/* Reads the conversion behind a "%", and leaves *at at its last character. */
+/* Reads the conversion after a "%", and leaves *at at its last character. */
 static struct conversion next_conversion(const char **at)
 {
     struct conversion c = {.stores = true};

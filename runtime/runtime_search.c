@@ -50,8 +50,8 @@ static size_t find_rolling(const unsigned char *s, size_t n, const unsigned char
     }
 }
 
-/* Where the part begins, or n. First each place with its first byte is looked at, as long as that
- * costs no more than going over all bytes a few times. */
+/* The place of the part, or n. First tries each place with its first byte, as long as this costs no
+ * more than a few passes over all bytes. */
 static size_t find_bytes(const unsigned char *s, size_t n, const unsigned char *part, size_t m)
 {
     if (!m || m > n)

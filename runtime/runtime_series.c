@@ -124,7 +124,7 @@ PGG_COLD void pgrt_series_peak(struct pgrt_thread *t)
 }
 
 /* Of two neighbours the later one stays, and so do the breakdowns of those that stay. The number of
- * points changes last: until then a reader finds points in front that are later than some behind
+ * points changes last: until then a reader finds early points that are later than some after
  * them. */
 static void thin(struct pgrt_times *times, struct pgrt_point *points)
 {

@@ -8,8 +8,8 @@
 
 #pragma GCC visibility push(hidden)
 
-/* What a thread made and freed since the start; the difference, summed over all threads, is what is
- * alive. Written by the thread alone, read by all. */
+/* The bytes and objects that a thread allocated and freed since the start; their difference, summed
+ * over all threads, is what is live. Written by the thread alone, read by all. */
 struct pgrt_series {
     u64 made_bytes, made_objects, freed_bytes, freed_objects;
     i64 limit;                    /* of made less freed bytes: from there on all are summed up */
@@ -46,7 +46,7 @@ PGG_INLINE bool pgrt_series_due(u32 now_ms)
     return now_ms >= __atomic_load_n(&pgrt_point_due, __ATOMIC_RELAXED);
 }
 
-/* What the snapshot has of a context is saved by the first change after it. */
+/* The snapshot's part of a context is saved by the first change after it. */
 PGG_INLINE void pgrt_series_keep(struct pgrt_begun *b)
 {
     const u32 snapshot = __atomic_load_n(&pgrt_snapshot, __ATOMIC_RELAXED);

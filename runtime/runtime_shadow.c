@@ -26,8 +26,8 @@ static bool has_bits(u32 bits)
     return p == -EEXIST || (uintptr_t)p == last - PGG_PAGE_MOST;
 }
 
-/* How long addresses are is a choice of the kernel's on AArch64. Of more than 48 bits programs have
- * to ask for each one. */
+/* On AArch64 the kernel determines the length of addresses. Programs have to ask for each address
+ * of more than 48 bits. */
 static u32 address_bits(void)
 {
     static const u32 fewer[] = {47, 42, 39, 36};
@@ -65,7 +65,7 @@ bool pgrt_shadow_init(void)
     return __memprof_shadow_memory_dynamic_address;
 }
 
-/* Whole pages go back to the system, which is also the fastest way to zero them. */
+/* Whole pages go back to the system, which also zeroes them fastest. */
 void pgrt_shadow_reset_large(u64 *first, u64 *end)
 {
     const uintptr_t page = pgg_page(), lo = ((uintptr_t)first + page - 1) & ~(page - 1),
@@ -78,14 +78,14 @@ void pgrt_shadow_reset_large(u64 *first, u64 *end)
     pgg_zero((void *)hi, (uintptr_t)end - hi);
 }
 
-/* What the kernel says of one page: in memory, or swapped out. */
+/* The kernel's state of one page: in memory, or swapped out. */
 static bool is_touched(u64 page)
 {
     return page >> 62;
 }
 
-/* Of 512 pages at a time the kernel is asked which there are. It is not believed if it does not
- * know of the page with the mark, as in an emulator, whose addresses are not the kernel's. */
+/* Asks the kernel for 512 pages at a time which ones are present. Its answer is ignored if it does
+ * not know the page with the mark, as in an emulator, whose addresses are not the kernel's. */
 u64 pgrt_shadow_sum_large(const u64 *mark, const u64 *end, u64 *used)
 {
     enum { PAGES = 512 };

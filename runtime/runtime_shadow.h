@@ -22,8 +22,8 @@ extern uintptr_t pgrt_words; /* the shadow, if it has words; 0 also before it is
 /* For all addresses that a program can have. */
 extern u64 pgrt_shadow_bytes;
 bool pgrt_shadow_init(void);
-/* The counters alone, where there is room for all of them. Calls nothing of the C library, which
- * may not have been started yet. */
+/* The counters alone, if the address space can hold all of them. Calls nothing of the C library,
+ * which may not have been started yet. */
 void pgrt_shadow_reserve(void);
 extern bool pgrt_little_room; /* address space is limited: what is reserved is less */
 /* runtime_demand.c: where counters are mapped as they are written; 0 if they cannot be. */

@@ -54,7 +54,7 @@ static long lock_folder(void)
     }
 }
 
-/* A socket that nobody listens to any more. */
+/* A socket without a listener. */
 static bool is_left_over(void)
 {
     struct stat found;
@@ -140,7 +140,7 @@ static void answer_next(void)
     const long client = pgg_sys_accept(listener);
     if (client < 0) {
         if (client != -EAGAIN && client != -EINTR && client != -ECONNABORTED)
-            pgg_sys_poll(&bell, 1, PAUSE_MS); /* for want of memory, say */
+            pgg_sys_poll(&bell, 1, PAUSE_MS); /* for lack of memory, for example */
         return;
     }
     u32 *cpu = (u32 *)(pgg_thread_pointer() + pgrt_cpu_at);

@@ -233,7 +233,7 @@ __attribute__((destructor(101))) static void at_exit(void)
         pgrt_socket_end();
     if (!pgrt_can_stop())
         return;
-    __builtin_unwind_init(); /* what the callers keep in registers is on the stack */
+    __builtin_unwind_init(); /* so that registers of the callers are on the stack */
     if (pgrt_options.dump_at_exit && pgrt_options.leak_check)
         pgrt_reach_prepare();
     if (pgrt_options.dump_at_exit)

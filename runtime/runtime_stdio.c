@@ -1,5 +1,5 @@
-/* Input, output and formatting: what they read and write of the program's memory. The work is
- * done by the C library's functions under names that nobody replaces. */
+/* Input, output and formatting: counts the program's memory that they read and write. The C
+ * library's functions do the work, under names that no program replaces. */
 #ifndef __NO_INLINE__
 #define __NO_INLINE__ 1 /* or headers define some of these functions */
 #endif
@@ -46,7 +46,7 @@ PGRT_EXPORT int vfprintf(FILE *restrict f, const char *restrict format, va_list 
     __attribute__((weak));
 PGRT_EXPORT int vsprintf(char *restrict to, const char *restrict format, va_list args)
     __attribute__((weak));
-/* What the C library's header makes of getline; getdelim does it. */
+/* The C library's header turns getline into this; getdelim does the work. */
 PGRT_EXPORT ssize_t __getdelim(char **restrict line, size_t *restrict room, int end,
                                FILE *restrict f) __attribute__((weak));
 PGRT_EXPORT ssize_t getline(char **restrict line, size_t *restrict room, FILE *restrict f);
@@ -357,7 +357,7 @@ FORMAT(snprintf, (char *restrict to, size_t size, const char *restrict format, .
 
 #define REPLACES PGRT_EXPORT __attribute__((weak))
 
-/* name, result type, parameters, whether there is room, the function that does it */
+/* name, result type, parameters, whether it takes a capacity, the function that does it */
 #define CHECKED(name, type, params, fits, call) \
     REPLACES type name params;                  \
     type name params                            \
@@ -406,7 +406,7 @@ CHECKED(__fread_chk, size_t,
         (void *restrict to, size_t room, size_t size, size_t n, FILE *restrict f),
         !size || n <= room / size, fread(to, size, n, f))
 
-/* Longer lines than there is room for are wrong, not a larger length. */
+/* A line longer than the capacity is an error; a larger length is not. */
 REPLACES char *__fgets_chk(char *restrict to, size_t room, int n, FILE *restrict f);
 char *__fgets_chk(char *restrict to, size_t room, int n, FILE *restrict f)
 {

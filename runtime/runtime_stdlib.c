@@ -1,5 +1,5 @@
 /* Numbers out of text, sorting, and comparing without case: done by the C library under names that
- * nobody replaces. Weak: in a static program the C library's own may be there as well. */
+ * no program replaces. Weak: in a static program the C library's own may be there as well. */
 #ifndef __NO_INLINE__
 #define __NO_INLINE__ 1 /* or headers define some of these functions */
 #endif
@@ -16,7 +16,7 @@
 long __strtol_internal(const char *s, char **end, int base, int group);
 unsigned long __strtoul_internal(const char *s, char **end, int base, int group);
 
-/* What was used of the text, and the character that ended it. */
+/* The part of the text that was used, and the character that ended it. */
 static void count_used(const char *s, char *end, char **to)
 {
     pgrt_count_range(s, (size_t)(end - s) + 1);

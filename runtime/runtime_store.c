@@ -36,8 +36,8 @@ enum {
     CACHE_LINE = 64,
 };
 
-/* Room in the space of addresses for the file to grow into: no more than for the shadow, where a
- * kernel has addresses of few bits. */
+/* Addresses reserved for the file to grow: no more than for the shadow if a kernel has addresses of
+ * few bits. */
 static u64 reserve_bytes(void)
 {
     const u64 most = UINT64_C(1) << (pgrt_little_room ? 25 : 36);
@@ -47,7 +47,7 @@ static struct {
     struct pgg_mapped mapped; /* with a stream, sheets are in memory of no file */
     u64 used, finished;
     u64 newest; /* where the last finished dump begins, if there is one */
-    u64 own;    /* what the finished dumps take without what they cover */
+    u64 own;    /* bytes of the finished dumps without those that they cover */
     struct {
         u64 from, to; /* sheets of before the last dump: none reads them, unless it began before */
     } covered;
@@ -135,7 +135,7 @@ static int grow(u64 bytes)
 
 enum { ENTRY_BYTES = sizeof(struct pgrt_mib) + sizeof(struct pgrt_begun) }; /* of a context */
 
-/* Where the parts of a new sheet are. The first one has the series. */
+/* The places of the parts of a new sheet. The first one has the series. */
 struct sheet_plan {
     u32 segments;
     u64 series_off, breakdowns_off, begun_off, mib_off, stack_off, bytes;
@@ -202,7 +202,7 @@ static struct sheet_plan plan_sheet(bool first, struct parts parts)
     return p;
 }
 
-/* Makes the sheet at `off`, where there is room, and which no other leads to so far. It covers the
+/* Makes the sheet at `off`, where space is reserved; no other sheet leads to it yet. It covers the
  * rest of the file. */
 static struct pgrt_sheet *put_sheet(const struct sheet_plan *p, u64 off)
 {
@@ -228,7 +228,7 @@ static struct pgrt_sheet *put_sheet(const struct sheet_plan *p, u64 off)
     return s;
 }
 
-/* So that the file has room up to `end`. */
+/* Makes the file reach to `end`. */
 static int grow_to(u64 end)
 {
     return end > store.mapped.size ? grow(end - store.mapped.size) : 0;
@@ -255,7 +255,7 @@ static struct pgrt_begun *begun_of(struct pgrt_sheet *s)
     return (struct pgrt_begun *)((char *)s + notes_of(s)->begun_off);
 }
 
-/* Writes the segments of libraries that came since; false if there is no room for them. */
+/* Writes the segments of libraries that were loaded since; false if there is no space for them. */
 static bool learn_segments(struct pgrt_sheet *s)
 {
     const struct pgg_segment *list;
@@ -477,7 +477,7 @@ bool pgrt_store_open(void)
     return true;
 }
 
-/* What a finished dump takes itself: it may cover what lies behind it. */
+/* The size of a finished dump itself, without the bytes after it that it may cover. */
 static u64 own_bytes(const struct pgrt_raw_header *h)
 {
     const struct pgrt_notes *notes = (const struct pgrt_notes *)((const char *)h + h->mib_off) - 1;
@@ -578,7 +578,7 @@ static void clear_tables(void)
         pgrt_table_clear(t);
 }
 
-/* From now on the sheets are in the file behind fd. */
+/* From now on the sheets are in the file of fd. */
 static int move_to(int fd, u64 finished)
 {
     int err = pgg_mapped_move(&store.mapped, fd, finished);
@@ -648,7 +648,7 @@ static int finish_behind(const struct pgrt_dump *dump, bool last)
         sheet = put_sheet(&plan, end);
     __atomic_store_n(&before->total_size, at - store.newest, __ATOMIC_RELEASE);
     clear_tables();
-    /* Who began to read the file before the dump finds the sheets, until the next one. */
+    /* A reader that opened the file before the dump still finds the sheets, until the next dump. */
     punch_covered();
     store.covered.from = store.finished;
     store.covered.to = at;

@@ -19,9 +19,9 @@ struct pgrt_store {
 bool pgrt_store_open(void);   /* false: no profile can be kept; said why */
 void pgrt_store_forked(void); /* forget the parent's */
 void pgrt_store_leave(struct pgrt_thread *t); /* its sheet is full, or gone */
-/* A context new to this thread, in a sheet of it, stack written; NULL when there is no room. */
+/* A context new to this thread, in a sheet of it, stack written; NULL when there is no space. */
 struct pgrt_begun *pgrt_store_begun(struct pgrt_thread *t, u32 context);
-/* Room for its MIB, which counts once pgrt_store_publish is called. */
+/* Reserves its MIB, which counts once pgrt_store_publish is called. */
 struct pgrt_mib *pgrt_store_entry(struct pgrt_thread *t);
 void pgrt_store_publish(struct pgrt_thread *t);
 /* Calls back with each entry of each sheet. */
@@ -48,7 +48,7 @@ int pgrt_store_finish(const struct pgrt_dump *dump, bool last);
 void pgrt_store_mark(bool complete); /* whether anything comes after what the sheets have */
 bool pgrt_store_is_file(void);
 u64 pgrt_store_bytes(void); /* mapped, without finished dumps */
-/* What some thousands of contexts take, as the file will not grow any more. */
+/* Reserves bytes for some thousands of contexts, because the file will not grow any more. */
 void pgrt_store_grow_ahead(void);
 const char *pgrt_store_path(void); /* Of the file; empty while there is none. */
 /* Leaves the file to its finished dumps and goes on in a new one, which takes its name: the program

@@ -1,5 +1,5 @@
 /* Library functions that read and write the program's memory: counted by the rules in
- * docs/design/runtime.md, done by functions of the C library that nobody replaces. */
+ * docs/design/runtime.md, done by functions of the C library that no program replaces. */
 #include "runtime_access.h"
 
 #include <wchar.h>

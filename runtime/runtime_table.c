@@ -1,5 +1,5 @@
-/* What is known of each context: a thread adds the objects it frees to entries of its own,
- * which lie in the mapped file; a dump merges the entries of all threads. */
+/* The entries of contexts: a thread adds the objects it frees to entries of its own, which lie in
+ * the mapped file; a dump merges the entries of all threads. */
 #include "runtime_table.h"
 
 #include "guest_bytes.h"
@@ -129,7 +129,7 @@ PGG_COLD struct pgrt_begun *pgrt_table_new(struct pgrt_thread *t, u32 context, b
     return *span ? (*span)[context % PGRT_TABLE_SPAN].begun = pgrt_store_begun(t, context) : NULL;
 }
 
-/* What was not noted at its begin is now: begun and closed go together. */
+/* Counts an object as begun now if it was not at its start: begun and closed go together. */
 PGG_INLINE void end_begun(struct pgrt_begun *b, const struct pgrt_header *h)
 {
     if (PGG_UNLIKELY(h->kind & PGRT_KIND_UNBEGUN)) {
@@ -181,7 +181,7 @@ static PGG_COLD void add_first(struct pgrt_thread *t, const struct pgrt_header *
     struct pgrt_slot **span = &t->table.spans[h->context / PGRT_TABLE_SPAN];
     const u32 at = h->context % PGRT_TABLE_SPAN;
     struct pgrt_mib *m = NULL;
-    /* Another thread may have begun the object. */
+    /* Another thread may have allocated the object. */
     if ((*span && (*span)[at].begun) || pgrt_table_new(t, h->context, true))
         m = pgrt_store_entry(t);
     if (!m) {
@@ -306,7 +306,7 @@ static size_t hist_bytes(u64 n)
            ~(size_t)(PGG_PAGE - 1);
 }
 
-/* Room for n elements, those that were there kept. */
+/* Space for n elements; the existing ones are kept. */
 static struct pgrt_histogram *hist_room(u32 context, u64 n)
 {
     struct pgrt_histogram ***span = &hist_spans[context / HIST_SPAN];

@@ -1,4 +1,4 @@
-/* What is known of each context: a thread adds the objects it frees to entries of its own. */
+/* The entries of contexts: a thread adds the objects it frees to entries of its own. */
 #ifndef PGRT_TABLE_H
 #define PGRT_TABLE_H
 
@@ -24,8 +24,8 @@ struct pgrt_thread;
 
 extern u64 pgrt_dropped;       /* objects that no context took */
 extern u32 pgrt_child_objects; /* made since the fork, while there is no file */
-/* NULL: no room, or no file so far. A child opens one when an object ends, or has been made here
- * for the CHILD_OBJECTSth time: one that only runs another program leaves none. */
+/* NULL: no space, or no file so far. A child opens a file when an object ends, or when it has
+ * allocated CHILD_OBJECTS objects, so a child that only runs another program leaves none. */
 struct pgrt_begun *pgrt_table_new(struct pgrt_thread *t, u32 context, bool ended);
 /* An object that ended: its life and accesses go to its context. */
 void pgrt_table_add(struct pgrt_thread *t, const struct pgrt_header *h, struct pgrt_use use,
@@ -52,7 +52,8 @@ void pgrt_table_close(struct pgrt_thread *t, const struct pgrt_header *h, struct
                       u32 end_ms, u32 end_cpu, uintptr_t object);
 /* An object that an earlier dump has counted ends. */
 void pgrt_table_gone(struct pgrt_thread *t, const struct pgrt_header *h);
-/* The context's entry in the thread's file for what was alive at a dump; NULL: no room. */
+/* The context's entry in the thread's file for objects that were alive at a dump; NULL: no
+ * space. */
 struct pgrt_begun *pgrt_table_carry(struct pgrt_thread *t, u32 context);
 
 /* NULL: the thread knows nothing of so many contexts. */

@@ -132,8 +132,8 @@ PGG_COLD struct pgrt_thread *pgrt_enter_slow(u32 also)
     }
 }
 
-/* What a signal handler freed while this thread was inside; and this visit is timed, or the next
- * one shall be. */
+/* Frees the objects that a signal handler freed while this thread was inside; and times this visit,
+ * or requests this for the next one. */
 PGG_COLD void pgrt_leave_slow(struct pgrt_thread *t)
 {
     const u64 now = pgrt_cost_ticks(); /* before it waits for the stores of this visit */
@@ -176,7 +176,7 @@ static void barrier(void)
         return;
     }
     if (!barrier_made || pgg_sys_barrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) < 0) {
-        /* The slow way to see every thread's last store: run once on each processor. */
+        /* The slow method to see every thread's last store: run once on each processor. */
         pgg_sys_barrier(MEMBARRIER_CMD_GLOBAL);
     }
 }

@@ -15,7 +15,7 @@ enum { PGRT_INSIDE = 1, PGRT_ASKED = 2 };
 /* The first fields are of runtime_thread.c, each part is of the file that its type names. What
  * every visit looks at comes first, so that it is in one line of the cache. */
 struct pgrt_thread {
-    u32 busy;                 /* PGRT_INSIDE: nobody may come in, and a dump waits */
+    u32 busy;                 /* PGRT_INSIDE: no thread may enter, and a dump waits */
     bool taken;               /* by a running thread */
     void *volatile deferred;  /* a list of objects that a signal handler freed while busy; then
                                  what is asked of the next visit */
@@ -32,8 +32,8 @@ struct pgrt_thread {
 extern PGG_TLS struct pgrt_thread *pgrt_self;
 extern struct pgrt_thread *pgrt_threads;
 
-/* What may be done now. The word is on a page that a fork wipes, so that a child of any kind
- * finds 0 and starts anew. */
+/* The state of the gate. The word is on a page that a fork wipes, so that a child of any kind finds
+ * 0 and starts anew. */
 enum {
     PGRT_GATE_NEW = 0,
     PGRT_GATE_OPEN = 1,
@@ -42,12 +42,12 @@ enum {
     PGRT_GATE_PAUSED = 4, /* new objects are not recorded, the ends of recorded ones are */
 };
 extern u32 *pgrt_gate;
-extern u32 pgrt_gate_started; /* what it is where nobody stops: open or paused */
+extern u32 pgrt_gate_started; /* its state while no thread stops the others: open or paused */
 
 extern u32 pgrt_generation; /* objects of another one belong to a parent or to an old dump */
 
-/* This thread's record with busy set, or NULL: the caller works without (pgrt_busy() tells
- * whether because a signal handler interrupted the runtime). */
+/* This thread's record with busy set, or NULL: the caller works without it (pgrt_busy() says
+ * whether this is because a signal handler interrupted the runtime). */
 struct pgrt_thread *pgrt_enter_slow(u32 also);
 bool pgrt_busy(void);
 void pgrt_leave_slow(struct pgrt_thread *t);
@@ -60,7 +60,7 @@ void pgrt_pause(bool paused); /* with the world stopped: once it starts again */
 /* A record for a helper (guest_helper.h), which allocates nothing: it is not among those of all
  * threads. False: no memory. */
 bool pgrt_thread_of_helper(void);
-/* That of the calling thread's variables which is furthest from its thread pointer. */
+/* The variable of the calling thread that is furthest from its thread pointer. */
 const void *pgrt_thread_variables(void);
 bool pgrt_threads_several(void); /* more than one thread of the process was here */
 void pgrt_defer_free(struct pgrt_thread *t, void *object); /* until the thread leaves */
@@ -94,7 +94,7 @@ PGG_INLINE void pgrt_gate_set(u32 state)
     __atomic_store_n(pgrt_gate, state, __ATOMIC_RELEASE);
 }
 
-/* What a thread did inside is seen by who sees it outside. */
+/* Makes everything that a thread did inside visible to threads that see it outside. */
 PGG_INLINE void pgrt_busy_set(struct pgrt_thread *t, u32 inside)
 {
     __atomic_store_n(&t->busy, inside, __ATOMIC_RELEASE);

@@ -1,4 +1,4 @@
-/* What each context has allocated and has alive, from what the threads have noted in the sheets. */
+/* The allocated and live bytes of each context, from the sheets of the threads. */
 #include "runtime_totals.h"
 
 #include "guest_memory.h"
@@ -16,7 +16,7 @@ static void take(void *arg, const struct pgrt_begun *b)
     to->alive_bytes += b->alive_bytes;
 }
 
-/* What one thread knows to be alive may be less than nothing, modulo 2^32 of objects. */
+/* The live objects of one thread may be negative, modulo 2^32. */
 static void add_up(struct pgrt_totals *t)
 {
     for (u32 id = 1; id < t->n; id++) {

@@ -1,4 +1,4 @@
-/* What each context has allocated and has alive, at one moment. */
+/* The allocated and live bytes of each context, at one moment. */
 #ifndef PGRT_TOTALS_H
 #define PGRT_TOTALS_H
 
@@ -16,8 +16,8 @@ struct pgrt_totals {
     struct pgrt_total all;
 };
 
-/* Stops the world for as long as it takes to add up; false if nobody can tell now, or without
- * memory. */
+/* Stops the world for as long as it takes to add up; false if it cannot be found out now, or
+ * without memory. */
 bool pgrt_totals_take(struct pgrt_totals *t);
 void pgrt_totals_free(struct pgrt_totals *t);
 

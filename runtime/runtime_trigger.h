@@ -1,4 +1,4 @@
-/* Dumps that nobody calls for. */
+/* Dumps that the program does not ask for: on signals, at intervals, by growth. */
 #ifndef PGRT_TRIGGER_H
 #define PGRT_TRIGGER_H
 

@@ -1,5 +1,5 @@
-/* The callbacks of objects compiled with -fsanitize=thread and linked without its runtime:
- * gcc's way to have accesses counted. Atomic ones have to be done here. */
+/* The callbacks of objects compiled with -fsanitize=thread and linked without its runtime: gcc's
+ * method to count accesses. Atomic ones have to be done here. */
 #include "runtime_access.h"
 #include "runtime_start.h"
 
