@@ -1,9 +1,10 @@
-/* What every file in somebody else's process starts from. docs/design/runtime.md has the rules.
+/* Included by every file that runs in other people's processes. docs/design/runtime.md has the
+ * rules.
  *
- * guest/ is what the rooms in a recorded process share: the heap profiler, the branch recorder and
- * the allocator. It sees nothing of the tree, takes no memory of the C library's heap and is the
- * only place with system calls. Names begin with pgg_; what depends on the processor is in one
- * header for each, guest_x86_64.h and guest_aarch64.h. */
+ * guest/ is shared by the rooms in a recorded process: the heap profiler, the branch recorder and
+ * the allocator. It includes nothing else of the tree, takes no memory of the C library's heap and
+ * is the only place with system calls. Names begin with pgg_; code that depends on the processor is
+ * in one header for each, guest_x86_64.h and guest_aarch64.h. */
 #ifndef PGG_GUEST_H
 #define PGG_GUEST_H
 
@@ -11,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Internal names are reached without a look into the table of names. Each header here, and each of
+/* Internal names are reached without a lookup in the table of names. Each header here, and each of
  * the rooms that use them, pushes this around its declarations. */
 #pragma GCC visibility push(hidden)
 

@@ -1,6 +1,6 @@
-/* What depends on the processor, for AArch64: the names of guest_x86_64.h.
+/* Code that depends on the processor, for AArch64: the names of guest_x86_64.h.
  *
- * Functions return to what x30 says, which they keep beside the frame pointer x29 of their caller
+ * Functions return to what x30 says, which they keep next to the frame pointer x29 of their caller
  * somewhere in their frame; x29 points at this pair. Where the frame ends, no register says. With
  * pointer authentication (-mbranch-protection) the upper bits of what is kept are a signature. */
 #ifndef PGG_AARCH64_H
@@ -159,7 +159,7 @@ PGG_INLINE bool pgg_dwarf_signs(uint8_t op)
                     ((uintptr_t)PGG_FRAME_END - (uintptr_t)__builtin_frame_address(0)) / 16 \
                         << PGG_ADDRESS_BITS))
 
-/* Where the caller's frame pointer and, behind it, the return address are. */
+/* Where the caller's frame pointer and, after it, the return address are. */
 PGG_INLINE uintptr_t pgg_frame_pair(uintptr_t here)
 {
     return here & ((UINT64_C(1) << PGG_ADDRESS_BITS) - 1);
@@ -182,8 +182,9 @@ PGG_INLINE u64 pgg_return_address(u64 kept)
 /* Where a pair was found, the frame's end is not known. */
 enum { PGG_PAIR_IS_END = false };
 
-/* How to leave a frame, in one word. `ra` is where the return address is, beside the frame pointer
- * that the frame keeps at `off` of its end (or of the frame pointer), alone there, or in x30. */
+/* A rule for leaving a frame, in one word. `ra` is where the return address is, next to the frame
+ * pointer that the frame keeps at `off` of its end (or of the frame pointer), alone there, or in
+ * x30. */
 struct pgg_rule {
     u64 cfa : 4, bp : 2, ra : 2;
     i64 off : 28, cfa_off : 28;
@@ -191,7 +192,7 @@ struct pgg_rule {
 enum { PGG_RA_ABOVE = 0, PGG_RA_BELOW, PGG_RA_ALONE, PGG_RA_IN_REGISTER };
 #define PGG_RULE_FRAMED_IS false /* there is no rule that most functions have */
 
-/* What is not given is 0. The caller's frame pointer is kept at `off`, the return address above. */
+/* Missing fields are 0. The caller's frame pointer is kept at `off`, the return address above. */
 PGG_INLINE struct pgg_rule pgg_rule_make(u32 cfa, int32_t cfa_off, u32 bp, int16_t off)
 {
     return (struct pgg_rule){.cfa = cfa & 15, .cfa_off = cfa_off, .bp = bp & 3, .off = off};
@@ -250,7 +251,7 @@ PGG_INLINE bool pgg_is_signal_return(const u32 *code)
 }
 enum {
     PGG_SIGNAL_RETURN_BYTES = 8,
-    PGG_SIGNAL_CONTEXT = 128, /* from the stack pointer there: behind siginfo_t */
+    PGG_SIGNAL_CONTEXT = 128, /* from the stack pointer there: after siginfo_t */
 };
 
 /* Registers where a signal interrupted a thread. */

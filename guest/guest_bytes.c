@@ -64,8 +64,8 @@ static void move_up(char *to, const char *from, size_t n)
     store64(to, first);
 }
 
-/* The C library's copy under a name that nobody replaces, which on x86-64 is no call of memcpy;
- * statically linked, all its other names end in memcpy, which is ours. */
+/* The C library's copy under a name that no program replaces and that, on x86-64, does not call
+ * memcpy; statically linked, all its other names end in memcpy, which this library replaces. */
 void *__mempcpy(void *to, const void *from, size_t n);
 
 void *pgg_copy_long(void *to, const void *from, size_t n)

@@ -155,8 +155,7 @@ PGG_INLINE int pgg_order(u64 a, u64 b)
     return (a > b) - (a < b);
 }
 
-/* What is left over at the end is compared together with bytes in front of it that are known to be
- * the same. */
+/* The rest at the end is compared together with bytes before it that are known to be equal. */
 PGG_INLINE int pgg_compare(const unsigned char *a, const unsigned char *b, size_t n)
 {
     if (n >= PGG_BYTES16) {

@@ -6,8 +6,8 @@
 
 #pragma GCC visibility push(hidden)
 
-/* From now on a room hears what the process is about to give up (PGG_LESS_...), before it does.
- * pgg_confined is set when it has. */
+/* From now on a room is notified before the process gives up a right (PGG_LESS_...). pgg_confined
+ * is set when it has done so. */
 void pgg_confine_watch(void (*before)(u32 takes));
 
 #pragma GCC visibility pop

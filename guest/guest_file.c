@@ -148,7 +148,7 @@ static void make_directories(char *path)
     }
 }
 
-/* A pipe or a device that nobody else has open would be waited for. */
+/* Opening a pipe or a device that no other process has open would wait. */
 enum { AT_ONCE = O_CLOEXEC | O_NONBLOCK | O_NOCTTY };
 
 long pgg_file_open(const char *path, int flags)

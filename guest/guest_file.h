@@ -16,7 +16,7 @@ struct pgg_file {
         u64 device, inode;
     } id, root; /* its own, and that of the process's root directory when it got its name */
     /* Its descriptor among those of the program, and among those of a helper (guest_helper.h). It
-     * may still be that of an older file, which only who has it can close. */
+     * may still be that of an older file, which only its owner can close. */
     struct pgg_held {
         int fd;
         struct pgg_file_id id;
@@ -42,7 +42,7 @@ void pgg_file_take(struct pgg_file *f, int fd);             /* it is this one fr
 void pgg_file_leave(struct pgg_file *f);
 int pgg_file_descriptor(struct pgg_file *f); /* of the calling thread; it may have been closed */
 int pgg_file_publish(const struct pgg_file *f); /* under its first name */
-bool pgg_file_is_published(const struct pgg_file *f); /* and nobody has moved it since */
+bool pgg_file_is_published(const struct pgg_file *f); /* and it has not been moved since */
 void pgg_file_drop(const struct pgg_file *f, int fd);
 /* By copies of a page; sizes are whole pages. */
 int pgg_file_grow(struct pgg_file *f, u64 from, u64 to, const void *page);

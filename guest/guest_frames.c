@@ -1,5 +1,5 @@
-/* How to leave a frame: the unwind tables that compilers put beside the code (.eh_frame), found
- * through the sorted index that linkers make of them (.eh_frame_hdr), and boiled down to one word
+/* Rules for leaving a frame: reads the unwind tables that compilers write (.eh_frame), found
+ * through the sorted index that linkers make of them (.eh_frame_hdr), and reduces them to one word
  * per return address, which is kept. No lock, no memory, no call that takes one: the module of an
  * address comes from _dl_find_object, which is made for unwinding from anywhere. */
 #include "guest_frames.h"
@@ -127,14 +127,14 @@ static const uint8_t *find_description(const struct dl_find_object *module, u64 
     return index + rows[2 * low + 1];
 }
 
-/* What a register's value in the caller is. */
+/* The rule for a register's value in the caller. */
 struct saved {
     enum { SAVED_SAME, SAVED_AT_CFA, SAVED_AT_BP, SAVED_UNDEFINED, SAVED_OTHER } how;
     int64_t off;
 };
 
 struct row {
-    enum pgg_cfa cfa; /* FRAME_POINTER: in no way that can be kept */
+    enum pgg_cfa cfa; /* FRAME_POINTER: in a form that cannot be kept */
     int64_t cfa_off, plus;
     struct saved bp, ra;
 };
@@ -209,7 +209,7 @@ static void set_cfa_expression(struct program *p, struct bytes e)
     p->now.cfa_off = off;
 }
 
-/* A register kept at rbp plus something, the other way to describe such frames. */
+/* A register kept at rbp plus something, the other form of describing such frames. */
 static void save_expression(struct program *p, u64 reg, struct bytes e)
 {
     bool of_bp = fixed(&e, 1, false) == OP_BREG0 + PGG_DWARF_FP;
@@ -310,7 +310,7 @@ static bool execute(struct program *p, struct bytes b)
     return !b.bad;
 }
 
-/* What the functions of a compilation have in common. */
+/* The common part (CIE) of the functions of a compilation. */
 static bool read_common(struct program *p, struct bytes b, struct bytes *instructions)
 {
     u64 length = fixed(&b, 4, false);
@@ -375,8 +375,8 @@ static struct pgg_rule rule_of(const struct program *p)
     return rule;
 }
 
-/* The kernel's code behind a handler of signals has no tables where the dynamic linker does not
- * know it. The address may be anything: a word of a stack that was taken for one. */
+/* The kernel's code that a signal handler returns to has no tables if the dynamic linker does not
+ * know it. The address may be anything: a word of a stack that was mistaken for one. */
 static bool returns_from_signal(u64 pc)
 {
     const u64 code = pc + 1, page = code & ~(u64)(pgg_page() - 1);
@@ -387,8 +387,8 @@ static bool returns_from_signal(u64 pc)
            pgg_is_signal_return((const u32 *)code);
 }
 
-/* Of a program with holes between its segments, as they are where segments are aligned to more than
- * a page, the dynamic linker tells the one that the code is in. */
+/* For a program with holes between its segments, which are aligned to more than a page, the dynamic
+ * linker reports only the segment that the code is in. */
 static void find_whole_module(u64 pc, struct dl_find_object *module)
 {
     const char *table = module->dlfo_eh_frame;

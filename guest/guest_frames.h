@@ -1,4 +1,4 @@
-/* How to leave a frame, from the unwind tables: one word per return address, which is kept. */
+/* Rules for leaving a frame, from the unwind tables: one word per return address, which is kept. */
 #ifndef PGG_FRAMES_H
 #define PGG_FRAMES_H
 
@@ -14,7 +14,7 @@ enum pgg_cfa {
     PGG_CFA_AT_SP,             /* what is at the stack pointer plus cfa_off, plus `plus` */
     PGG_CFA_AT_BP,             /* the same with the frame pointer */
     PGG_CFA_SIGNAL,            /* the kernel's frame: registers are in the context there */
-    PGG_CFA_END,               /* nobody called this function */
+    PGG_CFA_END,               /* no caller: the outermost function */
 };
 enum pgg_bp { PGG_BP_SAME = 0, PGG_BP_AT_CFA, PGG_BP_AT_BP, PGG_BP_LOST };
 /* The CFA is the caller's stack pointer. The processor's header has the rule: its `cfa`, `cfa_off`

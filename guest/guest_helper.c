@@ -21,7 +21,7 @@ enum {
     BELL_SIGNAL = 64,
 };
 
-/* How far the variable is on the side of the thread pointer where variables are. */
+/* The distance of the variable from the thread pointer, on the side of variables. */
 static size_t distance(const void *variable)
 {
     const ptrdiff_t above = (const char *)variable - pgg_thread_pointer();

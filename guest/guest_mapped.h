@@ -9,19 +9,19 @@
 
 struct pgg_mapped {
     struct pgg_file file; /* with a stream, the memory is of no file */
-    char *base;           /* NULL until there is room */
+    char *base;           /* NULL until addresses are reserved */
     u64 size;             /* mapped from there on */
     u64 room;             /* most that can be */
-    bool whole;           /* all of the room is mapped, with a hole in the file behind `size` */
+    bool whole;           /* all reserved addresses are mapped; the file has a hole after `size` */
 };
 
-int pgg_mapped_reserve(struct pgg_mapped *m, u64 bytes); /* room for all, if base is NULL */
+int pgg_mapped_reserve(struct pgg_mapped *m, u64 bytes); /* addresses for all, if base is NULL */
 /* By copies of the page, which are in the file before they are mapped. A fork does not inherit
  * what is mapped: a child must not write into its parent's file. */
 int pgg_mapped_grow(struct pgg_mapped *m, u64 to, const void *page);
-/* Maps all of the room, so that growing takes no descriptor, and lets go of it: programs look which
- * ones they have. Where Linux is older than 5.14, or files may not have this size, all stays as it
- * was. */
+/* Maps all reserved addresses, so that growing takes no descriptor, and closes the descriptor,
+ * because programs check which ones they have. Does nothing if Linux is older than 5.14, or files
+ * may not have this size. */
 void pgg_mapped_let_go(struct pgg_mapped *m);
 int pgg_mapped_end(struct pgg_mapped *m); /* the file ends where it is used; it grows no more */
 int pgg_mapped_write(struct pgg_mapped *m, u64 off, const void *from, u64 bytes); /* below `size` */
@@ -29,11 +29,11 @@ int pgg_mapped_write(struct pgg_mapped *m, u64 off, const void *from, u64 bytes)
 int pgg_mapped_punch(struct pgg_mapped *m, u64 from, u64 to);
 /* Another file in its place, or none (fd < 0), with so many bytes of it mapped. */
 int pgg_mapped_move(struct pgg_mapped *m, int fd, u64 size);
-/* What is mapped from `from` on goes on in another file, from its start, where it was copied to;
- * the file of before ends there. Addresses stay as they are. */
+/* Continues the mapping from `from` on in another file, from its start, to which the content was
+ * copied; the old file ends there. Addresses do not change. */
 int pgg_mapped_split(struct pgg_mapped *m, int fd, u64 from);
-/* The parent's file is left, and the room: where the file was mapped, it has a hole in the child,
- * in which something else may lie by now. */
+/* Gives up the parent's file and the reserved addresses: in the child, the place of the mapping is
+ * a hole, which something else may occupy by now. */
 void pgg_mapped_forked(struct pgg_mapped *m);
 
 #pragma GCC visibility pop

@@ -105,7 +105,7 @@ void pgg_modules_after_fork(void)
     adding = 0;
 }
 
-/* Of a program that is linked statically, of which the C library only has the code. */
+/* For a statically linked program, of which the C library only has the code. */
 static bool headers_of_program(const struct dl_find_object *module, struct dl_phdr_info *info)
 {
     const void *headers = (const void *)getauxval(AT_PHDR);
@@ -117,7 +117,7 @@ static bool headers_of_program(const struct dl_find_object *module, struct dl_ph
     return headers && !*module->dlfo_link_map->l_name;
 }
 
-/* The program headers of a module lie behind the file's header at the start of its mapping. */
+/* The program headers of a module follow the file's header at the start of its mapping. */
 static bool headers_of(const struct dl_find_object *module, struct dl_phdr_info *info)
 {
     const ElfW(Ehdr) *header = module->dlfo_map_start;

@@ -1,5 +1,5 @@
-/* What operator new does where memory runs out. The C++ library is there if a program throws at
- * all, so its functions are weak. */
+/* The reaction of operator new when memory runs out. The C++ library is there if a program throws
+ * at all, so its functions are weak. */
 #ifndef PGG_GUEST_NEW_H
 #define PGG_GUEST_NEW_H
 
@@ -12,8 +12,8 @@ typedef void (*pgg_new_handler)(void);
 pgg_new_handler pgg_get_new_handler(void) __asm__("_ZSt15get_new_handlerv") __attribute__((weak));
 void pgg_bad_alloc(void) __asm__("_ZSt17__throw_bad_allocv") __attribute__((weak));
 
-/* Has the program's handler make room; false if there is none. Inline, so that what the handler
- * allocates is below the operator and no function of ours. */
+/* Lets the program's handler free memory; false if there is none. Inline, so that allocations of
+ * the handler are below the operator and not below a function of this library. */
 PGG_INLINE bool pgg_make_room(void)
 {
     pgg_new_handler handler = pgg_get_new_handler ? pgg_get_new_handler() : NULL;

@@ -1,4 +1,4 @@
-/* dlopen and dlmopen of a shared library, with the next ones of these names behind them. */
+/* dlopen and dlmopen of a shared library, which call the next functions of these names. */
 #include "guest_open.h"
 #include "guest_symbols.h"
 

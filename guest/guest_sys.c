@@ -63,7 +63,7 @@ long pgg_sys_map_code(void *at, size_t bytes, int fd)
     return CALL(mmap, at, bytes, PROT_READ | PROT_EXEC, MAP_FIXED | MAP_SHARED, fd);
 }
 
-/* Kernels that tell apart what may be run want to be told; older ones do not know the flag. */
+/* Kernels that distinguish executable files need the flag; older ones do not know it. */
 long pgg_sys_memory_file(const char *name)
 {
     enum { MAY_RUN = 0x10 };

@@ -24,29 +24,31 @@
 extern bool pgg_confined;
 
 /* ---- memory: addresses and sizes are multiples of PGG_PAGE ---- */
-/* New zeroed pages of this process, wherever there is room: their address. */
+/* New zeroed pages of this process, at any free address: their address. */
 long pgg_sys_pages(size_t bytes);
-/* Whether so much memory could be had that the system stands for, as far as it tells. */
+/* Whether the system would commit so much memory, as far as it reports. */
 bool pgg_sys_has_memory(size_t bytes);
 /* The same at a place where nothing is; -EEXIST where something is. */
 long pgg_sys_pages_at(uintptr_t at, size_t bytes);
-/* Room that cannot be accessed. `at` is NULL, or a range of ours that loses what is in it. */
+/* Reserves addresses that cannot be accessed. `at` is NULL, or a reserved range that loses its
+ * content. */
 long pgg_sys_reserve(void *at, size_t bytes);
-/* Part of a file into room of ours, shared with it; fd < 0: memory of no file. */
+/* Maps part of a file into reserved addresses, shared with it; fd < 0: memory of no file. */
 long pgg_sys_map_file(void *at, size_t bytes, int fd, u64 off);
-/* Code of a file in memory into room of ours; it is written through another mapping of it. */
+/* Maps code of a file in memory into reserved addresses; it is written through another mapping. */
 long pgg_sys_map_code(void *at, size_t bytes, int fd);
 long pgg_sys_memory_file(const char *name); /* a descriptor; what is in it may be run */
 int pgg_sys_unmap(void *start, size_t bytes);
-/* Pages of this process, made more where they are; -ENOMEM: something is behind them. */
+/* Grows pages of this process in place; -ENOMEM: the addresses after them are in use. */
 long pgg_sys_resize_pages(void *start, size_t bytes, size_t to_bytes);
-/* Their contents to other pages, in place of what is there; zeroes stay behind. Untouched ones stay
- * so. -EINVAL: Linux is older than 5.7. */
+/* Moves their contents to other pages, which they replace; the old ones become zero. Untouched ones
+ * stay untouched. -EINVAL: Linux is older than 5.7. */
 long pgg_sys_move_pages(void *start, size_t bytes, void *to);
 int pgg_sys_advise(void *start, size_t bytes, int advice); /* MADV_... */
-/* Bit 0 of pages[i]: in memory. -ENOMEM: not all of it is mapped. There must be room for one of
- * each PGG_PAGE bytes: an emulator tells of the pages of the machine that it runs on. */
-/* Of the own process; bytes, perhaps not all: up to a page that cannot be read. */
+/* Bit 0 of pages[i]: in memory. -ENOMEM: not all of it is mapped. `pages` must have an entry for
+ * each PGG_PAGE bytes: an emulator reports the pages of the machine that it runs on. */
+/* Copies memory of this process; returns the bytes copied, perhaps not all: up to a page that
+ * cannot be read. */
 long pgg_sys_copy_memory(void *to, const void *from, size_t n);
 int pgg_sys_in_core(const void *start, size_t bytes, unsigned char *pages);
 
@@ -144,7 +146,8 @@ long pgg_sys_sendmsg(int fd, const struct msghdr *m, int flags);
 enum { PGG_SYS_ARGUMENTS = 6 };
 long pgg_sys_any(long number, const long *arguments);
 long pgg_sys_control(const long *arguments);
-/* What the process cannot do any more if such a call succeeds: all system calls, reading ticks. */
+/* The rights that the process loses if such a call succeeds: unrestricted system calls, reading
+ * ticks. */
 enum { PGG_LESS_CALLS = 1, PGG_LESS_TICKS = 2 };
 u32 pgg_sys_any_takes(long number, const long *arguments);
 u32 pgg_sys_control_takes(const long *arguments);

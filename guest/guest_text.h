@@ -7,10 +7,10 @@
 #pragma GCC visibility push(hidden)
 
 struct pgg_text {
-    char *at, *end; /* keeps room for a final zero byte */
+    char *at, *end; /* keeps space for a final zero byte */
 };
 void pgg_text_init(struct pgg_text *t, char *buffer, size_t size);
-/* What does not fit is cut off; then at == end. */
+/* Text that does not fit is cut off; then at == end. */
 void pgg_text_str(struct pgg_text *t, const char *s);
 void pgg_text_u64(struct pgg_text *t, u64 v);
 void pgg_text_hex(struct pgg_text *t, u64 v);

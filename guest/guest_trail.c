@@ -1,4 +1,4 @@
-/* What a thread's last walk found of each frame: the parts of it that few walks need. */
+/* The results of a thread's last walk for each frame: the parts that few walks need. */
 #include "guest_trail.h"
 
 #include "guest_bytes.h"

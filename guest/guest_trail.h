@@ -1,6 +1,6 @@
-/* What a thread's last walk found of each frame, so that the next walk takes over what is still so.
- * Most frames of two walks are the same: a walk goes on by rules until it meets a frame of the
- * trail, and from there compares the words that the last one read, which wait for nothing. */
+/* The results of a thread's last walk for each frame, so that the next walk can reuse them. Most
+ * frames of two walks are the same: a walk uses rules until it meets a frame of the trail, and from
+ * there compares the words that the last one read; these loads do not wait for one another. */
 #ifndef PGG_TRAIL_H
 #define PGG_TRAIL_H
 
@@ -8,7 +8,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* What was read to leave a frame. With the return address the frame was left. */
+/* The words that were read to leave a frame. With the return address the frame was left. */
 enum { PGG_READ_RETURN = 1, PGG_READ_BP = 2, PGG_READ_CFA = 4 };
 struct pgg_frame {
     u64 pc;              /* of code in it */
@@ -29,7 +29,7 @@ struct pgg_trail {
     u32 power_n;                       /* PGG_TRAIL_BASE^power_n is the one needed last */
     u64 power;
     u32 first, end, fresh_n;           /* [first, end) are frames, innermost first */
-    /* Of a frame's pc and those outside of it, see pgg_trail_hash; the last is of none. */
+    /* Hash of a frame's pc and those outside of it, see pgg_trail_hash; the last covers none. */
     u64 sums[PGG_TRAIL + 1];
     struct pgg_frame frames[PGG_TRAIL];
     struct pgg_frame fresh[PGG_TRAIL_FRESH]; /* of a walk that goes on, not in `frames` so far */

@@ -27,7 +27,7 @@ PGG_INLINE struct pgg_rule over_frame_pointers(void)
 struct place {
     u64 pc;          /* of code in it */
     uintptr_t sp;    /* as it sees it */
-    uintptr_t bp_at; /* where its rbp is kept; 0: nobody knows */
+    uintptr_t bp_at; /* where its rbp is kept; 0: unknown */
     uintptr_t hi;    /* end of its stack */
     u64 ra;          /* where it returns to, if only a register says; 0: none does */
     bool sp_is_low;  /* it may see a higher one */
@@ -107,7 +107,7 @@ PGG_INLINE bool readable(const struct place *p, uintptr_t address)
     return address >= p->sp && address < p->hi - 7 && !(address & 7);
 }
 
-/* What is read to leave a frame is noted there, if that is not NULL. */
+/* Words read to leave a frame are recorded there, unless it is NULL. */
 PGG_INLINE uintptr_t bp(const struct place *p, struct pgg_frame *f)
 {
     if (!p->bp_at)
@@ -177,7 +177,7 @@ static PGG_COLD uintptr_t rare_cfa(const struct place *p, struct pgg_frame *f,
     }
 }
 
-/* Where the frame keeps its caller's frame pointer, or what lies beside it. */
+/* Where the frame keeps its caller's frame pointer, or the word next to it. */
 PGG_INLINE uintptr_t kept_at(const struct place *p, struct pgg_frame *f, struct pgg_rule rule,
                              uintptr_t cfa)
 {
@@ -350,7 +350,7 @@ static u32 walk_trail(struct pgg_walker *t, uintptr_t here, u32 depth, bool tabl
 }
 
 /* Whether the stack leads through pthread_getattr_np. That allocates while it holds the lock of the
- * thread and cannot be asked there; what lies close behind it only waits for the next walk. */
+ * thread and cannot be asked there; a function close after it only waits for the next walk. */
 static PGG_COLD bool is_asking(struct pgg_walker *w, uintptr_t frame)
 {
     enum { FRAMES = 8, FUNCTION_BYTES = 2048 };
@@ -495,7 +495,7 @@ u32 pgg_walk_first(struct pgg_walker *t, const void *frame, u64 *pcs, u32 depth)
     return walk(t, (uintptr_t)frame, pcs, depth, pgg_modules_ready);
 }
 
-/* Puts those in front of which the word beside was read next, or before, into pairs. */
+/* Joins words into pairs if the adjacent word was read next, or before. */
 static void pair(struct pgg_walked *w)
 {
     struct pgg_walked to;

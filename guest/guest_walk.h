@@ -11,8 +11,8 @@
 
 enum { PGG_READS = 48, PGG_WALKED_SHIFT = 57, PGG_STACKS = 4 };
 
-/* The words that a walk read, by their place above the frame it began with; first those that lie
- * beside one another in pairs, as return address and frame pointer do. */
+/* The words that a walk read, by their place above the frame it began with; first adjacent words in
+ * pairs, such as return address and frame pointer. */
 struct pgg_walked {
     uintptr_t frame; /* PGG_HERE */
     u32 id, epoch, pairs, n;
@@ -20,7 +20,7 @@ struct pgg_walked {
     u64 word[PGG_READS + 1];
 };
 
-/* What a thread keeps for its walks. Zeroed memory, then pgg_walker_init. */
+/* State that a thread keeps for its walks. Zeroed memory, then pgg_walker_init. */
 struct pgg_walker {
     u32 walks;
     u32 misses;                   /* how often a stack was not known again, less how often it was */

@@ -1,4 +1,4 @@
-/* What depends on the processor, for x86-64. A port writes these names again for another one:
+/* Code that depends on the processor, for x86-64. A port writes these names again for another one:
  * the system call, registers of a stack walk, the time stamp, and 16 bytes at once. */
 #ifndef PGG_X86_64_H
 #define PGG_X86_64_H
@@ -101,8 +101,9 @@ PGG_INLINE u64 pgg_shadow_stack(void)
     return pointer;
 }
 
-/* What was stored as code at another address of the same memory is fetched from here on. A return
- * from an interrupt does that, and unlike others of its kind is no matter for a hypervisor. */
+/* From here on, code that was stored through another mapping of the same memory is fetched. A
+ * return from an interrupt ensures this and, unlike other serialising instructions, does not exit
+ * to a hypervisor. */
 PGG_INLINE void pgg_serialize(void)
 {
     u64 code, data;
@@ -110,7 +111,7 @@ PGG_INLINE void pgg_serialize(void)
                      "xorl %k1, %k1\n\t"
                      "movw %%cs, %w0\n\t"
                      "movw %%ss, %w1\n\t"
-                     "leaq -128(%%rsp), %%rsp\n\t" /* what a leaf function keeps there stays */
+                     "leaq -128(%%rsp), %%rsp\n\t" /* skips the red zone of a leaf function */
                      "pushq %1\n\t"
                      "leaq 136(%%rsp), %1\n\t"
                      "pushq %1\n\t"
@@ -153,7 +154,7 @@ PGG_INLINE bool pgg_dwarf_signs(uint8_t op)
 /* The frame of the function that this stands in. */
 #define PGG_HERE ((const void *)__builtin_frame_address(0))
 
-/* Where the caller's frame pointer and, behind it, the return address are. */
+/* Where the caller's frame pointer and, after it, the return address are. */
 PGG_INLINE uintptr_t pgg_frame_pair(uintptr_t here)
 {
     return here;
@@ -171,11 +172,11 @@ PGG_INLINE u64 pgg_return_address(u64 kept)
     return kept;
 }
 
-/* The frame ends behind the pair. */
+/* The frame ends after the pair. */
 enum { PGG_PAIR_IS_END = true };
 
-/* How to leave a frame, in one word. The CFA is the address above the return address; the caller's
- * frame pointer is kept at bp_off of it. */
+/* A rule for leaving a frame, in one word. The CFA is the address above the return address; the
+ * caller's frame pointer is kept at bp_off of it. */
 struct pgg_rule {
     u32 cfa : 4, bp : 4, plus : 8;
     int bp_off : 16;
@@ -184,7 +185,7 @@ struct pgg_rule {
 /* By far the most frequent one: push %rbp, mov %rsp, %rbp. */
 #define PGG_RULE_FRAMED_IS true
 
-/* What is not given is 0. The caller's frame pointer is kept at `off`. */
+/* Missing fields are 0. The caller's frame pointer is kept at `off`. */
 PGG_INLINE struct pgg_rule pgg_rule_make(u32 cfa, int32_t cfa_off, u32 bp, int16_t off)
 {
     return (struct pgg_rule){.cfa = cfa & 15, .cfa_off = cfa_off, .bp = bp & 15, .bp_off = off};
