@@ -1,9 +1,10 @@
-/* The branch recorder: what all its files start from. docs/design/recorder.md has the picture.
+/* The branch recorder: included by all of its files. docs/design/recorder.md has the picture.
  *
- * The recorder lives in somebody else's process, beside its code: no memory of the C library's
+ * The recorder runs in other people's processes, next to their code: no memory of the C library's
  * heap, no stdio, no locale. Files that run between two branches of the program (decode, translate,
- * dispatch) are compiled for general registers alone, as vector registers hold what is the
- * program's there. What programs may call is marked PGBR_EXPORT and listed in exports.txt. */
+ * dispatch) are compiled for general registers only, because vector registers hold the program's
+ * values there. Functions that programs may call are marked PGBR_EXPORT and listed in
+ * exports.txt. */
 #ifndef PGBR_H
 #define PGBR_H
 

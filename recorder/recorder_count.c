@@ -1,6 +1,6 @@
-/* What a window ran, into the table: branches, straight runs and loads, under the calls that were
- * open then if contexts are asked for. Those are the calls of the stack at its beginning, and what
- * the window's own calls and returns made of them. */
+/* Adds a window to the table: branches, straight runs and loads, under the open calls if contexts
+ * are requested. Open calls are those of the stack at the start of the window, updated by the
+ * window's own calls and returns. */
 #include "recorder_modules.h"
 #include "recorder_options.h"
 #include "recorder_perf.h"
@@ -9,7 +9,7 @@
 
 /* Open calls, outermost first: where they return to, and their numbers in the table. */
 struct calls {
-    u32 n, deeper; /* deeper: calls beyond the most that are told apart */
+    u32 n, deeper; /* deeper: calls beyond the limit of those that are distinguished */
     u64 back[PGBR_CALLERS_MAX];
     u32 number[PGBR_CALLERS_MAX];
 };
@@ -76,7 +76,7 @@ static bool is_all_loaded(const struct pgbr_engine *x)
     return !gone;
 }
 
-/* What ran before the first branch began in the middle of a run, and is not counted. */
+/* The run before the first branch is incomplete, and is not counted. */
 void pgbr_count_window(struct pgbr_engine *x)
 {
     u64 begun = 0, loads = 0;

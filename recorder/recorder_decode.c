@@ -1,7 +1,7 @@
-/* Instructions of x86-64: length, branches, operands beside the program counter. */
+/* Instructions of x86-64: length, branches, operands relative to the program counter. */
 #include "recorder_decode.h"
 
-/* What follows an opcode, and what it is: one letter for each of a map.
+/* The bytes after an opcode, and its kind: one letter for each opcode of a map.
  *   .  nothing              m  ModRM                 b  8 bits          z  32 bits, or 16 with 66
  *   M  ModRM and 8 bits     Z  ModRM and z           v  16, 32 or 64    o  an address of 64 bits
  *   e  16 and 8 bits        x  only in its place     -  not known       !  further questions */

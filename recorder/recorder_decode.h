@@ -1,7 +1,7 @@
-/* Instructions of x86-64, as far as moving them to another place takes it: their length, what kind
- * of branch they are, and whether they have an operand beside the program counter. What is not in
+/* Decodes instructions of x86-64 as far as needed to move them: their length, their kind of branch,
+ * and whether they have an operand relative to the program counter. An instruction that is not in
  * the tables, or only runs in its own place, ends a window. The tests compare this with Zydis,
- * which allocates nothing, but is a library of its own that a program may bring, too. */
+ * which allocates nothing, but is a library that a program may contain, too. */
 #ifndef PGBR_DECODE_H
 #define PGBR_DECODE_H
 
@@ -31,13 +31,13 @@ struct pgbr_insn {
     bool beside;       /* memory operand relative to the next instruction */
     uint8_t prefix_at; /* REX, VEX or EVEX, if has_prefix */
     bool has_prefix;
-    uint8_t modrm_at, disp_at; /* of the operand beside it */
+    uint8_t modrm_at, disp_at; /* of the operand relative to it */
     uint8_t used;      /* set of the first 8 general registers that its operands name */
     bool loads;        /* from its memory operand: moves, comparisons, integer arithmetic */
     uint8_t base, index, scale; /* of the memory operand of an indirect branch or a load, or
                                  * PGBR_NONE */
     uint8_t reg;       /* an operand that is not in memory, if it may be, else PGBR_NONE */
-    int64_t disp;      /* of the memory operand of these, or the one beside it */
+    int64_t disp;      /* of the memory operand of these, or of the relative one */
     int64_t target;    /* of a direct branch: from the next instruction */
 };
 

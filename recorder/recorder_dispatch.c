@@ -41,7 +41,7 @@ static u64 load(u64 at)
     return value;
 }
 
-/* What is not in a module is an object of its own, or on a stack. */
+/* An address in no module is in a heap object or on a stack. */
 static void note_load(struct pgbr_engine *x, u64 pc, u64 addr)
 {
     if (x->loads_n < PGBR_LOADS_MAX && pgbr_module_of_data(addr))
@@ -82,7 +82,7 @@ static void call(struct pgbr_engine *x, const struct pgbr_block *b)
     x->regs[RSP] = at;
 }
 
-/* Where the branch leads; *taken: not to the next instruction by itself. */
+/* The target of the branch; *taken: not to the next instruction by itself. */
 static u64 target_of(struct pgbr_engine *x, const struct pgbr_block *b, bool *taken)
 {
     const struct pgbr_insn *i = &b->branch;

@@ -1,4 +1,4 @@
-/* Engines: their memory, and who has which. */
+/* Engines: their memory, and which thread uses which. */
 #include "recorder_engine.h"
 
 #include "guest_bytes.h"
@@ -33,8 +33,8 @@ struct pgbr_engine *pgbr_engine_of_stack(u64 sp)
     return NULL;
 }
 
-/* Code is seen twice, as what may run and as what may be written; the engine lies behind it, within
- * reach of its instructions. A child of fork has no engines: they are not inherited. */
+/* Code is mapped twice, once executable and once writable; the engine follows it, within reach of
+ * its instructions. A child of fork has no engines: they are not inherited. */
 static struct pgbr_engine *make(void)
 {
     const size_t bytes = pgg_whole_pages(ALL_BYTES);

@@ -29,7 +29,7 @@ enum {
 struct pgbr_block {
     u64 pc;      /* where it begins, and */
     u64 last;    /* its last instruction, which is a branch but for PGBR_COPY */
-    u64 next;    /* what comes behind it */
+    u64 next;    /* what comes after it */
     u64 code;    /* of the engine */
     struct pgbr_insn branch;
     uint8_t insns, bytes;

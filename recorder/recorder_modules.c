@@ -10,7 +10,7 @@
 struct pgbr_module pgbr_modules[PGK_BRANCH_MODULES_MAX];
 u32 pgbr_modules_n, pgbr_modules_last;
 
-enum { NO_FILE = PGK_BRANCH_MODULES_MAX }; /* it has no number yet, or there is no room for it */
+enum { NO_FILE = PGK_BRANCH_MODULES_MAX }; /* it has no number yet, or the table is full */
 
 static u32 window;
 
@@ -80,7 +80,7 @@ void pgbr_modules_check(void)
     window++;
 }
 
-/* What was closed lies nowhere any more; its place among the modules stays empty. */
+/* A closed library has no addresses any more; its place among the modules stays empty. */
 static bool is_there(struct pgbr_module *m, u64 pc)
 {
     struct pgg_module now;

@@ -61,9 +61,9 @@ PGG_INLINE struct pgbr_module *pgbr_module_of_data(u64 addr)
 }
 
 /* Not between two branches of the program, and for one thread at a time: */
-void pgbr_modules_learn(u64 pc); /* what lies there, if it was not known */
+void pgbr_modules_learn(u64 pc); /* the module there, if it was not known */
 void pgbr_modules_forked(void);
-void pgbr_modules_check(void);   /* what is loaded is looked up again, by the next names */
+void pgbr_modules_check(void);   /* loaded modules are looked up again, by the next names */
 /* The address as the file of counts has it; 0: in no module. *gone is set if it is in one that was
  * closed in the meantime. */
 u64 pgbr_module_name(u64 pc, bool *gone);

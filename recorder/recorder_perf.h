@@ -1,4 +1,4 @@
-/* Windows as samples of perf, in a file of its own beside the recording. */
+/* Windows as samples of perf, in a file of its own next to the recording. */
 #ifndef PGBR_PERF_H
 #define PGBR_PERF_H
 

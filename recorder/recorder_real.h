@@ -23,8 +23,9 @@ struct pgbr_real {
     int (*signalfd)(int, const sigset_t *, int);
 };
 const struct pgbr_real *pgbr_real(void);
-/* A program that is linked with the recorder may run with it preloaded, too: that of the program
- * records, as its functions come first. The other one may have begun before, and is told. */
+/* A program that is linked with the recorder may run with it preloaded, too. The program's recorder
+ * records, because its functions come first. The other one may have started before, and is
+ * stopped. */
 void pgbr_real_alone(void);
 
 #pragma GCC visibility pop

@@ -42,7 +42,7 @@ static bool is_ours(int sig)
 
 /* ---- a signal arrives ---- */
 
-/* Nobody wants it: it does what it does by default, now or when it comes again at once. */
+/* The program does not handle it: it has its default effect, now or when it comes again at once. */
 static void by_default(int sig, siginfo_t *info)
 {
     const struct sigaction usual = {.sa_handler = SIG_DFL};
@@ -253,8 +253,8 @@ static int set_up(int sig, const struct sigaction *action)
     return take_over(sig, action);
 }
 
-/* What the program takes to be set up. Where it did so by other means than functions here, what it
- * finds is its own. */
+/* The settings that the program expects. If it used other means than the functions here, it finds
+ * its own settings. */
 static struct sigaction current(int sig)
 {
     struct sigaction now = {0};
@@ -322,7 +322,7 @@ __sighandler_t bsd_signal(int sig, __sighandler_t handler)
     return signal(sig, handler);
 }
 
-/* What signal() is in programs for System V. */
+/* The signal() of programs for System V. */
 __sighandler_t __sysv_signal(int sig, __sighandler_t handler)
 {
     return set_handler(sig, handler, (int)SA_RESETHAND | SA_NODEFER);

@@ -59,7 +59,7 @@ __attribute__((constructor(101))) static void at_load(void)
         pgbr_switch(true);
 }
 
-/* A process without a whole window tells why there is none. */
+/* A process without a whole window reports why there is none. */
 __attribute__((destructor(101))) static void at_exit(void)
 {
     pgbr_switch(false);

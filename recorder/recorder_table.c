@@ -188,7 +188,7 @@ static bool have_slot(void)
     return true;
 }
 
-/* A program may load from so many places, and have so many contexts, that they would leave no room
+/* A program may load from so many places, and have so many contexts, that they would leave no space
  * for branches. */
 static bool have_entry(enum pgk_branch_kind kind)
 {

@@ -9,10 +9,11 @@
 #pragma GCC visibility push(hidden)
 
 bool pgbr_table_open(void); /* false: it cannot be made, and said why */
-/* Number of a file, a new one if it was not there; PGK_BRANCH_MODULES_MAX: no room. */
+/* Number of a file, a new one if it was not there; PGK_BRANCH_MODULES_MAX: the table is full. */
 u32 pgbr_table_file(const struct pgk_branch_module *file);
-/* One more time from here to there, names of pgbr_module_name and pgbr_module_data_name, under a
- * call: what this told for it, or 0. Returns a number to count under it; 0: no room. */
+/* Counts a branch from here to there, names of pgbr_module_name and pgbr_module_data_name, under a
+ * call: the number that this returned for the call, or 0. Returns a number to count under it; 0:
+ * the table is full. */
 u32 pgbr_table_add(enum pgk_branch_kind kind, u64 from, u64 to, u32 under);
 /* The file, once there is one, and one of its modules. */
 const char *pgbr_table_path(void);

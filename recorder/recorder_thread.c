@@ -43,7 +43,7 @@ u64 pgbr_thread_ns(void)
     return clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
-/* Nobody may have ticked since the time was over. */
+/* No thread may have ticked since the time was over. */
 bool pgbr_is_on(void)
 {
     if (pgbr_on && deadline_ns && clock_ns(CLOCK_MONOTONIC) >= deadline_ns)
@@ -218,7 +218,7 @@ static void record_nothing(const char *why)
 
 void pgbr_threads_init(void)
 {
-    if (pgg_has_more_rights()) { /* by which nobody may have files written */
+    if (pgg_has_more_rights()) { /* through which no program may be made to write files */
         record_nothing("the program has rights that who started it does not have");
         return;
     }

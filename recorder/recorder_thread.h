@@ -19,7 +19,7 @@ struct pgbr_thread {
     void *(*start)(void *);          /* of a thread to be: its function, perhaps of thrd_create */
     void *argument;
     u64 state_parts;                 /* of the state of vector registers, as for xsave */
-    /* What the kernel is to give back when a window ends. */
+    /* The state that the kernel restores when a window ends. */
     char context[PGBR_CONTEXT_BYTES] __attribute__((aligned(64)));
     char state[PGBR_STATE_BYTES] __attribute__((aligned(64)));
 };

@@ -1,5 +1,5 @@
-/* Copies of straight-line code. An instruction that has an operand beside the program counter gets
- * it through a register that it does not use, which is kept and given back around it. */
+/* Copies of straight-line code. An instruction with an operand relative to the program counter gets
+ * it through a register that it does not use, which is saved and restored around it. */
 #include "guest_bytes.h"
 #include "guest_processor.h"
 #include "recorder_engine.h"
@@ -125,7 +125,7 @@ static void put_tail(struct writer *w, const struct pgbr_block *b)
     put_beside(w, STORE, RCX, &w->x->regs[RCX]);
     put_beside(w, LOAD_ADDRESS, RAX, b);
     put_beside(w, LOAD_ADDRESS, RCX, w->x);
-    put(w, 0x25ff, 2); /* jmp *8 bytes behind it(%rip) */
+    put(w, 0x25ff, 2); /* jmp *8 bytes after it(%rip) */
     put(w, 0, 4);
     put(w, (u64)pgbr_stub, 8);
 }
@@ -187,7 +187,7 @@ static bool is_unchanged(const struct pgbr_block *b)
     return true;
 }
 
-/* A block whose code has changed since is left behind, and the new one takes its slot. */
+/* A block whose code has changed since is abandoned, and the new one takes its slot. */
 u64 pgbr_code_at(struct pgbr_engine *x, u64 pc)
 {
     u32 slot = (u32)(pc * UINT64_C(0x9e3779b97f4a7c15) >> 52);

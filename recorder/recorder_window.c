@@ -16,8 +16,8 @@ enum {
 #define CONTEXT_BYTES (offsetof(ucontext_t, uc_sigmask) + sizeof(u64))
 _Static_assert(CONTEXT_BYTES <= PGBR_CONTEXT_BYTES, "the thread has room for it");
 
-/* What the kernel says of the vector registers that it saves for a handler, behind the first 464
- * bytes of them; and how it is told that they are whole. */
+/* The kernel's description of the vector registers that it saves for a handler, after the first 464
+ * bytes of them; and the mark that they are complete. */
 enum { STATE_SAYS = 464, STATE_MAGIC = 0x46505853, STATE_END = 0x46505845 };
 struct state {
     u32 magic, all_bytes;
@@ -30,7 +30,7 @@ static u64 *mask_of(void *context)
     return (u64 *)(void *)&((ucontext_t *)context)->uc_sigmask;
 }
 
-/* Room for the vector registers at the end of the window, in the kernel's form. */
+/* Space for the vector registers at the end of the window, in the kernel's form. */
 static bool prepare_state(struct pgbr_thread *t, const ucontext_t *context)
 {
     const char *from = (const char *)context->uc_mcontext.fpregs;
