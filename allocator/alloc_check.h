@@ -1,6 +1,6 @@
-/* Frees of what is no object: twice the same, or an address inside of one. jemalloc's own map of
- * pages tells where objects begin; a mark in the first word of a small one tells that it is free.
- * Where the map is not as it is known here, nothing is checked. */
+/* Detects wrong frees: a second free of an object, or an address inside of one. jemalloc's own map
+ * of pages gives the start of objects; a mark in the first word of a small one shows that it is
+ * free. If the map has an unknown layout, nothing is checked. */
 #ifndef PGAL_CHECK_H
 #define PGAL_CHECK_H
 
@@ -9,9 +9,9 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Of jemalloc 5.3: a tree of two levels over addresses of 48 bits. A word of a leaf is of a page:
- * the class of its size above 48 bits, below the page's extent, and in its low bits whether it is
- * a slab of small objects, and its state. */
+/* The map of jemalloc 5.3: a tree of two levels over addresses of 48 bits. A word of a leaf
+ * describes a page: the class of its size above 48 bits, below the page's extent, and in its low
+ * bits whether it is a slab of small objects, and its state. */
 enum {
     PGAL_PAGE_BITS = __builtin_ctz(PGG_PAGE_MOST),
     PGAL_ROOT_BITS = (48 - PGAL_PAGE_BITS) / 2,
@@ -63,7 +63,7 @@ PGG_INLINE bool pgal_begins(u64 word, const void *p)
     return ((uintptr_t)p - pgal_extent_of(word)->begin) * inverse < inverse;
 }
 
-/* What the first word of a free object is. */
+/* The first word of a free object. */
 PGG_INLINE u64 pgal_mark_of(const void *p)
 {
     return pgal_mark ^ (uintptr_t)p;

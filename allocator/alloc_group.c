@@ -12,7 +12,7 @@ uint8_t *pgal_pages;
 u32 pgal_shift;
 volatile bool pgal_stats_asked;
 
-/* Room of a group at most; less where the limit of addresses (ulimit -v) is low. */
+/* Most addresses of a group; fewer if the limit of addresses (ulimit -v) is low. */
 enum { SHIFT_MOST = 36, SHIFT_LEAST = 30 };
 /* So many threads of a group do not wait for one another where jemalloc fills their caches. */
 enum { ARENAS_OF_GROUP = 4 };
@@ -42,7 +42,7 @@ struct hooks {
 
 static struct group {
     struct hooks hooks;
-    uintptr_t next;              /* what lies behind was never given out */
+    uintptr_t next;              /* later addresses were never given out */
     u32 arenas[ARENAS_OF_GROUP]; /* as jemalloc numbers them, plus one; 0: not made yet */
     struct span {
         void *at;
@@ -78,7 +78,7 @@ static void *piece(struct hooks *hooks, void *wanted, size_t bytes, size_t align
     struct group *g = (struct group *)(void *)hooks;
     const uintptr_t number = (uintptr_t)(g - groups);
     const uintptr_t end = pgal_base + ((number + 1) << pgal_shift);
-    /* What jemalloc knows of an arena, in front of its extents, is aligned to 2 MiB. */
+    /* jemalloc's data of an arena, in front of its extents, is aligned to 2 MiB. */
     const uintptr_t gap = align > PGG_PAGE ? number * STAGGER * PGG_PAGE : 0;
     uintptr_t next = __atomic_load_n(&g->next, __ATOMIC_RELAXED), at;
     do {
@@ -141,7 +141,7 @@ static void reserve(void)
 {
     long at = -1;
     u32 shift = SHIFT_MOST + 2;
-    /* With a group's room in front, so that each begins at a multiple of 2 MiB. */
+    /* With a group's range in front, so that each begins at a multiple of 2 MiB. */
     while (at < 0 && (shift -= 2) >= SHIFT_LEAST)
         at = pgg_sys_pages((size_t)(PGAL_GROUPS + 1) << shift);
     const long pages = at < 0 ? at : pgg_sys_pages((size_t)PGAL_GROUPS << shift >> 12);
@@ -173,8 +173,8 @@ bool pgal_groups_ready(void)
     return state == READY;
 }
 
-/* The whole range: the kernel finds more of its pages beside one another than in a piece. Where it
- * has no huge pages, nothing is different. */
+/* The whole range: the kernel finds more adjacent pages in it than in a piece. Without huge pages,
+ * nothing changes. */
 static void advise_huge(struct group *g)
 {
     const uintptr_t bytes = (uintptr_t)1 << pgal_shift,

@@ -1,5 +1,5 @@
 /* A group: arenas of jemalloc that take their pages from one range of addresses, so that an address
- * tells the group. A few threads share an arena. */
+ * identifies the group. A few threads share an arena. */
 #ifndef PGAL_GROUP_H
 #define PGAL_GROUP_H
 
@@ -14,8 +14,8 @@ extern u32 pgal_shift; /* bytes of one, as a power of two */
 /* By page of the ranges: what alloc_object.c knows of the objects that begin there. */
 extern uint8_t *pgal_pages;
 
-/* False: there is no room for them, and all is in group 0. Only once; later calls answer the same.
- */
+/* False: there are no addresses for them, and everything is in group 0. Only once; later calls
+ * answer the same. */
 bool pgal_groups_ready(void);
 /* The arena of a group for threads of this number; 0: there is none, no memory. */
 u32 pgal_group_arena(u32 group, u32 thread);

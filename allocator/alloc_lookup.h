@@ -7,8 +7,8 @@
 
 #pragma GCC visibility push(hidden)
 
-/* NULL: none; others can be added meanwhile. Behind the last hash is room for all of them, so that
- * a search ends at an empty one. */
+/* NULL: none; others can be added meanwhile. After the last hash there is space for all of them, so
+ * that a search ends at an empty one. */
 PGG_INLINE const struct pgal_leaf *pgal_leaf_find(u64 address)
 {
     for (const struct pgal_leaf *leaf = pgal_leaf_slot(address);; leaf++) {
@@ -46,7 +46,7 @@ PGG_INLINE bool pgal_noted_call(const struct pgal_noted *s, const struct pgal_no
     return true;
 }
 
-/* Nobody knows before which of a few callers it is, the processor neither: without branches. */
+/* Without branches, because the processor cannot predict which of a few callers it is. */
 PGG_INLINE u32 pgal_last_group(const struct pgal_node *node, u64 call)
 {
     const struct pgal_node *end = node + node->size;

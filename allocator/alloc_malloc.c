@@ -1,7 +1,7 @@
-/* What C programs allocate with. Every function looks at its own frame, so that the stack of an
+/* The allocation functions of C. Every function looks at its own frame, so that the stack of an
  * object begins with the function that called here, as in the profiles of libpgokit_heap.
  *
- * Where no plan is, those that programs call most go on to jemalloc before they make a frame. What
+ * Without a plan, those that programs call most go on to jemalloc before they make a frame. What
  * they do with a plan is a function that they jump to as their last step, so that it has the frame
  * and the caller of the one that was called. (An indirect function, which would be jemalloc's own
  * without a plan, cannot be in a library that is preloaded: the C library asks for it before this

@@ -161,7 +161,7 @@ void *pgal_realloc(void *p, size_t n, u32 group)
     if (pgal_map && (!pgal_is_slab(word) || !pgal_begins(word, p) ||
                      *(u64 *)p == pgal_mark_of(p)))
         pgal_check_slow(p, "realloc()");
-    /* Where nothing is known of the page, nothing is marked, neither here nor there. */
+    /* If nothing is known of the page, nothing is marked, neither here nor there. */
     const bool marked = pgal_is_slab(word) || (word && n <= PGAL_SMALL_MOST);
     if (!marked && !to_group && !pgal_group_of_object(p))
         return realloc_large(p, n);

@@ -140,7 +140,7 @@ PGG_INLINE struct pgal_run run_from(const struct pgal_node *node)
     return (struct pgal_run){.frames = (word & UINT16_MAX) >> 1, .reach = word >> 16};
 }
 
-/* Most code has frame pointers, or frames whose size tells where the caller's is. */
+/* Most code has frame pointers, or frames whose size gives the place of the caller's. */
 enum kind { FRAMED, SIZED, OTHER };
 static enum kind kind_of(const struct pgal_node *node)
 {
@@ -173,7 +173,7 @@ static void begin_runs(struct pgal_node *node)
         node--;
 }
 
-/* Where the step that left this node's frame read, unless that is too far away. */
+/* The places that the step out of this node's frame read, unless they are too far away. */
 static void note(struct pgal_node *node, const struct pgg_step *step, uintptr_t pair)
 {
     enum { WORD = sizeof(u64), FAR = UINT16_MAX * WORD };
@@ -231,8 +231,8 @@ PGG_INLINE struct pgal_node *leave_run(const struct pgal_noted *s, struct pgal_n
             node++;
         return node;
     }
-    /* Each frame pointer tells where the next one is, below the return address. That is right if it
-     * was noted so. */
+    /* Each frame pointer gives the place of the next one, below the return address. This is right
+     * if it was recorded so. */
     const u64 *kept = s->pair + node->read_at;
     for (; node < end; node++) {
         const u64 *next = s->pair + node->return_at - 1;
@@ -270,8 +270,8 @@ u32 pgal_group_of_deeper(u32 first, const void *frame)
 
 enum { PLAN_MOST = 4 << 20 };
 
-/* Frames of the plan that are below one lie beside one another, behind it: here each is followed by
- * its own first. */
+/* In the plan, the children of a frame are adjacent, after it; here each frame is followed by its
+ * own first child. */
 static void order_nodes(u32 n)
 {
     for (u32 i = n - 1; i; i--) /* how many are below each */
@@ -287,7 +287,7 @@ static void order_nodes(u32 n)
     }
 }
 
-/* What of the trie does not depend on where its modules are. */
+/* The part of the trie that does not depend on the addresses of its modules. */
 static bool make_nodes(void)
 {
     const u32 n = plan.header->n_nodes;

@@ -22,13 +22,13 @@ u64 pgal_planned_bytes(u32 group);
 /* In a child: who held a lock in the parent is not here. */
 void pgal_plan_after_fork(void);
 
-/* A frame of the plan's trie: node 0 is the root. Those below a node follow it, each with its own
- * behind it, so that a walk along a chain of single frames knows where the next one is without
- * reading it.
+/* A frame of the plan's trie: node 0 is the root. The children of a node follow it, each with its
+ * own children after it, so that a walk along a chain of single frames knows where the next one is
+ * without reading it.
  *
- * Frames of a function are mostly equally large. What the first walk to a node read is noted, in
- * words above the stack pointer it began with: later walks compare what is there, and no load waits
- * for another one. */
+ * Frames of a function are mostly equally large. The places that the first walk to a node read are
+ * recorded, in words above the stack pointer it began with: later walks compare these words, and no
+ * load waits for another one. */
 struct pgal_node {
     u64 address; /* of the call in the process; 0: its module is not loaded */
     struct pgg_rule rule; /* how to leave it */

@@ -1,5 +1,5 @@
-/* What programs ask an allocator about itself, in the forms of glibc. Mapped memory is not told
- * apart from other memory: fields about it are 0. */
+/* Statistics that programs ask an allocator for, in the forms of glibc. Mapped memory is not
+ * distinguished from other memory: fields about it are 0. */
 #include "alloc_group.h"
 #include "guest_text.h"
 

@@ -35,7 +35,7 @@ void pgal_threads_init(void)
     key_made = pthread_key_create(&key, end) == 0;
 }
 
-/* Without a key nobody would give back what an ending thread keeps. */
+/* Without a key, memory that an ending thread keeps would not be given back. */
 PGG_COLD struct pgal_thread *pgal_thread_slow(void)
 {
     if (ended || begins || !key_made)

@@ -1,4 +1,4 @@
-/* What a thread keeps for itself: free objects of groups, jemalloc's caches of them, its walks. */
+/* State of a thread: free objects of groups, jemalloc's caches of them, its walks. */
 #ifndef PGAL_THREAD_H
 #define PGAL_THREAD_H
 

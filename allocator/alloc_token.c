@@ -1,6 +1,6 @@
-/* What clang 22 calls with -fsanitize=alloc-token: the same functions with a token, a hash of the
- * type that is allocated. A plan knows contexts, which says more; without one, tokens are not used.
- * The objects are freed as all others are. */
+/* The functions that clang 22 calls with -fsanitize=alloc-token: the same functions with a token, a
+ * hash of the type that is allocated. A plan knows contexts, which says more; without one, tokens
+ * are not used. The objects are freed as all others are. */
 #include "alloc_object.h"
 #include "guest_memory.h"
 
