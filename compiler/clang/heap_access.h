@@ -22,7 +22,7 @@ bool pgc_access_of(LLVMValueRef instruction, struct pgc_access *access);
  * name of that; else NULL. */
 const char *pgc_counting_function(LLVMValueRef instruction);
 
-/* What address arithmetic began with. */
+/* The pointer that address arithmetic started from. */
 LLVMValueRef pgc_underlying(LLVMValueRef pointer);
 
 #endif

@@ -1,7 +1,7 @@
-/* Where an object may end, or be seen by another thread: calls, unless they are known to neither
- * free memory, nor wait for other threads, nor leave in another way than by returning; atomic
- * accesses, by which a thread may hand an object to another one that frees it; volatile accesses,
- * which programs older than atomic ones use for that. */
+/* The places where an object may end, or become visible to another thread: calls, unless they are
+ * known to neither free memory, nor wait for other threads, nor leave other than by returning;
+ * atomic accesses, by which a thread may hand an object to another one that frees it; volatile
+ * accesses, which programs older than atomic ones use for that. */
 #include "heap_barrier.h"
 
 #include "heap_access.h"
@@ -29,7 +29,8 @@ static bool memory_is(LLVMValueRef call, uint64_t allowed)
     return memory && (LLVMGetEnumAttributeValue(memory) & ~allowed) == 0;
 }
 
-/* What does not write to memory that others see does not allocate or hand over an object. */
+/* A call that does not write to memory that others see neither allocates nor hands over an
+ * object. */
 static bool keeps_to_itself(LLVMValueRef call)
 {
     static const uint64_t reads = 0x5555555555555555, arguments = 3;

@@ -1,4 +1,4 @@
-/* Where an object may end, or be seen by another thread. */
+/* The places where an object may end, or become visible to another thread. */
 #ifndef PGC_HEAP_BARRIER_H
 #define PGC_HEAP_BARRIER_H
 

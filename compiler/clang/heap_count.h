@@ -30,7 +30,7 @@ void pgc_counting_function_is(struct pgc_counting *c, LLVMValueRef function);
 LLVMValueRef pgc_address(struct pgc_counting *c, LLVMValueRef pointer);
 LLVMValueRef pgc_granule(struct pgc_counting *c, LLVMValueRef address);
 void pgc_add(struct pgc_counting *c, LLVMValueRef granule, LLVMValueRef amount);
-/* Where the counters begin, read in the first block of the function. */
+/* The start of the counters, read in the first block of the function. */
 LLVMValueRef pgc_base(struct pgc_counting *c, LLVMBasicBlockRef first);
 LLVMValueRef pgc_word(const struct pgc_counting *c, unsigned long long value);
 

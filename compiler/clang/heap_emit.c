@@ -101,7 +101,7 @@ static LLVMValueRef address_of_group(struct pgc_emit *e, uint32_t i)
 
 static LLVMValueRef address_at(struct pgc_emit *e, uint32_t b);
 
-/* That of the last group before, so that it is of an access that has been made. */
+/* The pointer of the last group before, so that it belongs to an access that has been made. */
 static LLVMValueRef address_after(struct pgc_emit *e, uint32_t b)
 {
     uint32_t tail = e->plan.of[b].tail;

@@ -6,13 +6,13 @@
 #include "heap_map.h"
 #include "plan_pending.h"
 
-/* Where the accesses of a group are: the first of them, and a pointer into the object, which is
+/* The place of the accesses of a group: the first of them, and a pointer into the object that is
  * known there. */
 struct pgc_site {
     LLVMValueRef at, pointer;
 };
 
-/* What is the same for a block or an edge, whatever the pointer. */
+/* State that is the same for a block or an edge, whatever the pointer. */
 struct pgc_emit_edge {
     LLVMBasicBlockRef first, last; /* code on the edge; NULL: none */
 };

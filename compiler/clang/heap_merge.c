@@ -190,7 +190,7 @@ static void find_in_block(struct merging *m, LLVMBasicBlockRef block)
     m->flow.open[b] = ends_by_choice(LLVMGetBasicBlockTerminator(block));
 }
 
-/* Where a function may go on twice, nothing is pending from one block to another. */
+/* If a function may continue twice (setjmp), no count is pending from one block to another. */
 static void find_accesses(struct merging *m)
 {
     const struct pgc_graph *g = &m->flow.graph;

@@ -1,6 +1,6 @@
-/* What a module has once: the constructor that starts the runtime, the name of the profile, whether
- * there are histograms, where the counters begin. All names are those of LLVM's own pass, so that
- * objects of both fit together and to one runtime. */
+/* The parts that a module has once: the constructor that starts the runtime, the name of the
+ * profile, whether there are histograms, where the counters begin. All names are those of LLVM's
+ * own pass, so that objects of both fit together and to one runtime. */
 #include "heap_module.h"
 
 #include "plan_memory.h"
@@ -64,8 +64,8 @@ static void add_variables(LLVMModuleRef module, const struct pgc_options *option
         pgc_set_dso_local(base);
 }
 
-/* What was touched of objects is then not known. LLVM's runtime, which does not tell it anyway, has
- * no such function. */
+/* It is then unknown which bytes of objects were touched. LLVM's runtime, which does not record
+ * them anyway, lacks this function. */
 static void tell_merges(LLVMModuleRef module, LLVMBuilderRef builder, LLVMValueRef constructor,
                         LLVMTypeRef type)
 {

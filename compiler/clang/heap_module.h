@@ -1,4 +1,4 @@
-/* What a module has once, however many accesses it counts. */
+/* The parts that a module has once, however many accesses it counts. */
 #ifndef PGC_HEAP_MODULE_H
 #define PGC_HEAP_MODULE_H
 

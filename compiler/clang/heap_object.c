@@ -52,7 +52,7 @@ struct origins {
     LLVMValueRef seen[MOST_VALUES];
     unsigned n, looked_at;
     LLVMValueRef one;  /* on the heap, perhaps */
-    bool several;      /* of these, or too many values to tell */
+    bool several;      /* of these, or too many values to decide */
     bool elsewhere;    /* some are not on the heap */
 };
 

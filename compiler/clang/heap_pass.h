@@ -28,11 +28,11 @@ struct pgc_options {
 /* False: nothing has been changed, as in a module that counts already, or that has been refused. */
 bool pgc_instrument_heap(LLVMModuleRef module, const struct pgc_options *options);
 
-/* Tells the types of what is allocated, in a section beside the debug information; for a module as
- * it came from the front end. In heap_types.cc. */
+/* Writes the types of allocated objects into a section next to the debug information; for a module
+ * as it came from the front end. In heap_types.cc. */
 void pgc_tell_heap_types(LLVMModuleRef module);
 
-/* What the C interface of LLVM lacks; in plugin.cc. */
+/* Functions that the C interface of LLVM lacks; in plugin.cc. */
 void pgc_report_error(LLVMModuleRef module, const char *text);
 void pgc_set_dso_local(LLVMValueRef global);
 /* The pointer that another one is at a fixed distance from, and the distance in bytes. */

@@ -75,7 +75,7 @@ static bool is_bit_field(tree ref)
     return TREE_CODE(ref) == COMPONENT_REF && DECL_BIT_FIELD(TREE_OPERAND(ref, 1));
 }
 
-/* What has an address: not a bit-field, a part of a number, or another view of a value. */
+/* Whether it has an address: not a bit-field, a part of a number, or another view of a value. */
 static tree with_address(tree ref)
 {
     for (;;) {

@@ -123,8 +123,8 @@ static tree moved(gimple_stmt_iterator *at, tree address, unsigned bytes)
     return bytes ? compute(at, size_type_node, PLUS_EXPR, address, number(bytes)) : address;
 }
 
-/* What is copied as a whole counts in each of its granules; very long values count the rest in the
- * last one. */
+/* A value that is copied as a whole counts in each of its granules; very long values count the rest
+ * in the last one. */
 static void count_words(struct pgc_counting *c, gimple_stmt_iterator *at, tree address,
                         unsigned words)
 {

@@ -1,4 +1,4 @@
-/* How gcc meets the plugin: its version, its options, its place among the passes. */
+/* Registers the plugin with gcc: its version, its options, its place among the passes. */
 #include "gcc_plugin.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* What the files of the plugin for gcc share: gcc's headers in the order that they ask for, and the
+/* Shared by the files of the plugin for gcc: gcc's headers in the order that they need, and the
  * functions of each file. gcc's headers are C++, so the files are; they are written as C. */
 #ifndef PGC_GCC_PLUGIN_H
 #define PGC_GCC_PLUGIN_H
@@ -40,7 +40,7 @@ struct pgc_options {
 /* One or more accesses by a statement that count together. */
 struct pgc_access {
     gimple *at;   /* counted before it */
-    tree ref;     /* what is accessed; NULL: `pointer` says where */
+    tree ref;     /* the accessed expression; NULL: `pointer` has the address */
     tree pointer; /* a value */
     tree mask;    /* of a vector: lanes that take part; NULL: all */
     unsigned lane_bytes;
@@ -54,7 +54,7 @@ struct pgc_accesses {
     unsigned n;
 };
 
-/* What a statement accesses in memory that may be of the heap. */
+/* An access of a statement to memory that may be heap memory. */
 void pgc_accesses_of(gimple *statement, struct pgc_accesses *found);
 /* Calls of memcpy, memmove and memset count in the runtime from now on. */
 bool pgc_count_in_runtime(gimple *statement);
@@ -71,14 +71,15 @@ struct pgc_counting {
     tree base; /* where the counters begin, read at the function's entry; NULL: not yet */
 };
 void pgc_count(struct pgc_counting *counting, const struct pgc_access *access);
-/* What an object has once. Its constructor calls the runtime. */
+/* The parts that an object file has once. Its constructor calls the runtime. */
 void pgc_finish_unit(const struct pgc_options *options);
 
 /* The pass; the second answers whether it has counted in any function of the unit. */
 opt_pass *pgc_pass(const struct pgc_options *options);
 bool pgc_any_counted(void);
 
-/* The pass that tells the types of what is allocated, in a section beside the debug information. */
+/* The pass that writes the types of allocated objects into a section next to the debug
+ * information. */
 opt_pass *pgc_types_pass(void);
 
 #endif

@@ -150,7 +150,7 @@ static bool stores_pointer(gimple *call)
     return !strcmp(callee_name(call), "posix_memalign") && gimple_call_num_args(call) == 3;
 }
 
-/* What a pointer to a pointer was before it was converted, as for `(void **)&p`. */
+/* A pointer to a pointer before its conversion, as in `(void **)&p`. */
 static tree unconverted(tree value)
 {
     while (TREE_CODE(value) == SSA_NAME && is_gimple_assign(SSA_NAME_DEF_STMT(value)) &&

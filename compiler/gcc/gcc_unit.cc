@@ -1,5 +1,6 @@
-/* What an object has once, under the names of clang's -fmemory-profile: the constructor that starts
- * the runtime, the name of the profile, and whether there are histograms. */
+/* The parts that an object file has once, under the names of clang's -fmemory-profile: the
+ * constructor that starts the runtime, the name of the profile, and whether there are
+ * histograms. */
 #include "gcc_plugin.h"
 
 #include <string.h>

@@ -147,8 +147,8 @@ static void number_in_preorder(const struct pgc_graph *g, struct search *s)
     free(next);
 }
 
-/* Of the path up from v through blocks that are done, which begin at `done`, the one of the least
- * semi. The path is shortened for the next time. */
+/* The block of the least semi on the path up from v through finished blocks, which begin at `done`.
+ * Shortens the path for the next time. */
 static uint32_t least_above(struct pgc_graph *g, struct search *s, uint32_t v, uint32_t done)
 {
     uint32_t depth = 0, above;
@@ -234,7 +234,7 @@ static uint32_t take_into_loop(struct pgc_graph *g, uint32_t header, uint32_t b)
     return inner == PGC_NONE ? b : inner;
 }
 
-/* What reaches an edge back to the header without passing it. */
+/* The blocks that reach an edge back to the header without passing it. */
 static void fill_loop(struct pgc_graph *g, uint32_t header, uint32_t *stack)
 {
     uint32_t depth = 0;

@@ -13,7 +13,7 @@ static inline void *pgc_zeroed(size_t n, size_t bytes)
     return all;
 }
 
-/* Room for one element more than n. */
+/* Space for one element more than n. */
 static inline void *pgc_room(void *all, size_t n, size_t *room, size_t bytes)
 {
     if (n < *room)

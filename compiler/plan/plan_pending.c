@@ -1,5 +1,5 @@
-/* Where counts of accesses through one pointer are added to memory: partial redundancy elimination
- * of stores, with counts in registers around loops. */
+/* Decides where counts of accesses through one pointer are added to memory: partial redundancy
+ * elimination of stores, with counts in registers around loops. */
 #include "plan_pending.h"
 
 #include "plan_memory.h"
@@ -161,7 +161,7 @@ static void find_sure(struct pgc_plan *p)
     }
 }
 
-/* Of the edges into a block: is something pending on all, on some, on some that close a loop? */
+/* Whether counts are pending on all edges into a block, on some, on some that close a loop. */
 struct arrivals {
     bool all_surely, some, around;
     bool is_header;
@@ -185,7 +185,7 @@ static struct arrivals arrivals_at(const struct pgc_plan *p, uint32_t b)
 }
 
 /* Different counts meet in a register. That pays if an access follows on all paths, which then
- * writes both; and around a loop. Where nothing is pending on a way into a loop and no access need
+ * writes both; and around a loop. Where nothing is pending on a path into a loop and no access need
  * follow in it, the count may be 0 when the loop is left. */
 static enum pgc_pending pending_at(const struct pgc_plan *p, uint32_t b)
 {
@@ -277,7 +277,7 @@ static uint32_t amount_after(const struct pgc_plan *p, uint32_t b)
     return is_clear(p, b) ? add_amounts(plan->amount_in, own) : own;
 }
 
-/* Constants, where they are the same on all ways. */
+/* Constants, if they are the same on all paths. */
 static void find_amounts(struct pgc_plan *p)
 {
     for (uint32_t i = 0; i < p->n_listed; i++)
@@ -287,7 +287,7 @@ static void find_amounts(struct pgc_plan *p)
         for (uint32_t i = 0; i < p->n_listed; i++) {
             struct pgc_block_plan *plan = &p->of[p->list[i]];
             uint32_t in = amount_at(p, p->list[i]);
-            /* What has been found to vary stays so. */
+            /* A count that was found to vary stays variable. */
             plan->amount_in = plan->amount_in == PGC_VARIES ? PGC_VARIES : in;
             uint32_t out = amount_after(p, p->list[i]);
             changed |= in != plan->amount_in || out != plan->amount_out;

@@ -9,7 +9,8 @@
 
 #include "plan_graph.h"
 
-/* What is the same for all pointers of a function. Barriers cut a block into segments. */
+/* The part of the problem that is the same for all pointers of a function. Barriers cut a block
+ * into segments. */
 struct pgc_flow {
     struct pgc_graph graph;
     uint32_t *segments; /* of a block: barriers in it, and 1 */
@@ -43,7 +44,7 @@ struct pgc_update {
     bool guarded;    /* the count may be 0, and then there may be no address to add it at */
 };
 
-/* What is pending when a block begins: its kind, and how much; and the same for its end. */
+/* The pending count at the start of a block: its kind, and its value; and the same for its end. */
 struct pgc_block_plan {
     enum pgc_pending in, out;
     uint32_t amount_in, amount_out;
@@ -70,7 +71,7 @@ void pgc_plan_close(struct pgc_plan *p);
 void pgc_plan_make(struct pgc_plan *p, uint32_t home, const struct pgc_group *groups,
                    uint32_t n_groups);
 
-/* What is pending goes along the edge, and is not written on it. */
+/* The pending count continues along the edge, and is not written on it. */
 bool pgc_flows(const struct pgc_plan *p, const struct pgc_edge *edge);
 
 #endif

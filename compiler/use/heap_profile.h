@@ -1,4 +1,4 @@
-/* What a heap profile says of calls that allocate: the contexts of each place, what they are. */
+/* Allocating calls of a heap profile: the contexts of each place, with their temperature. */
 #ifndef PGC_HEAP_PROFILE_H
 #define PGC_HEAP_PROFILE_H
 
@@ -8,7 +8,7 @@
 #include <pgokit/format.h>
 #include <pgokit/use.h>
 
-/* What objects are; numbers are LLVM's, which adds them up. */
+/* The temperature of objects; numbers are LLVM's, which adds them up. */
 enum pgc_class { PGC_NOT_COLD = 1, PGC_COLD = 2, PGC_HOT = 4 };
 
 struct pgc_context {
@@ -17,7 +17,7 @@ struct pgc_context {
     enum pgc_class is;
     uint64_t bytes;
     uint64_t key;      /* in records */
-    enum pgk_use use;  /* what became of it in the module; PGK_USE_NO_FUNCTION: nothing */
+    enum pgk_use use;  /* its outcome in the module; PGK_USE_NO_FUNCTION: none */
     uint64_t place;    /* key of the call that it was found at; 0 none */
 };
 

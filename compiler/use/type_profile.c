@@ -13,7 +13,7 @@ struct row {
     uint32_t node; /* of the profile */
     uint32_t lookup; /* the last one that found it */
     bool local;      /* of an anonymous namespace */
-    enum pgk_use use; /* what became of it; PGK_USE_NO_FUNCTION: nothing */
+    enum pgk_use use; /* its outcome; PGK_USE_NO_FUNCTION: none */
     uint64_t key, place; /* of the row and of its call, in records */
     struct pgc_type_count of;
 };

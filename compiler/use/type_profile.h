@@ -1,4 +1,4 @@
-/* What a sample profile says of the types of objects: at which places, in which contexts. */
+/* Types of objects of a sample profile: at which places, in which contexts. */
 #ifndef PGC_TYPE_PROFILE_H
 #define PGC_TYPE_PROFILE_H
 
@@ -30,8 +30,8 @@ bool pgc_types_know(const struct pgc_type_profile *profile, uint64_t function);
 size_t pgc_types_at(struct pgc_type_profile *profile, const struct pgc_place *chain, size_t n,
                     struct pgc_type_count types[PGC_TYPES]);
 
-/* What became of the types that were found last: the first `given` of `n` are used, by the call
- * with this chain; `taken`: none, as the load has others. */
+/* Records the outcome of the types that were found last: the first `given` of `n` are used, by the
+ * call with this chain; `taken`: none, as the load has others. */
 void pgc_types_settle(struct pgc_type_profile *profile, const struct pgc_type_count *types,
                       size_t given, size_t n, bool taken, const struct pgc_place *chain,
                       size_t n_chain);

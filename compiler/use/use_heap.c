@@ -308,7 +308,7 @@ static void match_calls(struct marking *m)
     }
 }
 
-/* Calls on the way to an allocation are known by the frames of the profile. */
+/* Calls on the path to an allocation are known by the frames of the profile. */
 static void mark_call(const struct marking *m, const struct site *site)
 {
     const struct pgc_frame *frames = m->others.matches[site->position].frames;

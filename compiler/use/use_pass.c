@@ -1,5 +1,5 @@
-/* Reads the profiles and hands each to what uses it. A profile that cannot be read, or is of
- * another program, is told in one warning, and the module is as without it. */
+/* Reads the profiles and passes each to the code that uses it. If a profile cannot be read, or is
+ * of another program, one warning says so, and the module is compiled as without it. */
 #include "use_pass.h"
 
 #include "use_heap.h"
@@ -77,7 +77,7 @@ static void use_sample(LLVMModuleRef module, const char *path, struct pgk_file *
     bool all = options->report != NULL;
     struct pgc_type_profile *profile = pgc_types_read(file, module, all, &err);
     if (profile && !all && is_foreign(module, types_know, profile)) {
-        pgc_types_close(profile); /* call targets may still tell that it is not */
+        pgc_types_close(profile); /* call targets may still show that it is not */
         profile = pgc_types_read(file, module, true, &err);
     }
     if (!profile) {
@@ -130,7 +130,8 @@ static bool is_repeated(const struct pgc_use_options *options, size_t i)
 typedef void use_fn(LLVMModuleRef module, const char *path, struct pgk_file *file,
                     const struct pgc_use_options *options);
 
-/* Hands the profiles of a kind to what uses it. A file that cannot be opened is told by `tells`. */
+/* Passes the profiles of a kind to the code that uses it. `tells`: warn about a file that cannot be
+ * opened. */
 static void use_each(LLVMModuleRef module, const struct pgc_use_options *options,
                      enum pgk_kind kind, use_fn *use, bool tells)
 {
@@ -168,7 +169,8 @@ bool pgc_use_heap(LLVMModuleRef module, const struct pgc_use_options *options)
     return checked(module, options, options->n != 0);
 }
 
-/* A linker loads the plugin without a profile, behind what copies functions by their contexts. */
+/* A linker loads the plugin without a profile, after the pass that copies functions by their
+ * contexts. */
 bool pgc_use_hints(LLVMModuleRef module, const struct pgc_use_options *options)
 {
     bool early = options->n && pgc_is_for_link(module);

@@ -1,4 +1,4 @@
-/* What the plugin does with profiles, behind its registration with the compiler. */
+/* The work of the plugin with profiles, once it is registered with the compiler. */
 #ifndef PGC_USE_PASS_H
 #define PGC_USE_PASS_H
 

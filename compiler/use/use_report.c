@@ -168,5 +168,5 @@ const char *pgc_report_of_link(LLVMModuleRef module)
     if (LLVMGetMDNodeNumOperands(nodes[0]) == 1)
         LLVMGetMDNodeOperands(nodes[0], &text);
     free(nodes);
-    return text ? LLVMGetMDString(text, &length) : NULL; /* of the context, with a NUL behind */
+    return text ? LLVMGetMDString(text, &length) : NULL; /* of the context, ends with a NUL */
 }

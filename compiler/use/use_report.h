@@ -13,7 +13,7 @@ struct pgc_report *pgc_report_new(const char *folder, LLVMModuleRef module, cons
 /* `kind` "heap", "types" or "link"; of how many contexts or types, and their bytes or objects. */
 void pgc_report_of(struct pgc_report *report, const char *kind, uint64_t items, uint64_t weight);
 void pgc_report_limits(struct pgc_report *report, const struct pgk_use_limits *limits);
-/* What became of a context or type; `place` is the key of its call. */
+/* The outcome of a context or type; `place` is the key of its call. */
 void pgc_report_use(struct pgc_report *report, enum pgk_use use, uint64_t key, uint64_t place);
 /* A call that got something, should have, or has no place. */
 enum pgc_report_call { PGC_GIVEN, PGC_MISSED, PGC_UNLOCATED };

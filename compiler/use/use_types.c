@@ -15,7 +15,8 @@ enum {
     RARE = 20, /* types of less than 1 in so many objects, whose functions LLVM does not promote */
 };
 
-/* What a virtual call loads: its function's address from a table, whose address from the object. */
+/* The loads of a virtual call: its function's address from a table, and the table's address from
+ * the object. */
 struct virtual_call {
     LLVMValueRef call, function, table;
 };

@@ -4,7 +4,7 @@
 
 #include "type_profile.h"
 
-/* Tells LLVM the types at the virtual calls of a module. */
+/* Gives LLVM the types at the virtual calls of a module. */
 void pgc_hint_types(LLVMModuleRef module, struct pgc_type_profile *profile,
                     struct pgc_report *report);
 
