@@ -314,7 +314,7 @@ struct id_list {
     size_t n;
 };
 
-/* There is room for it. */
+/* The list has space for it. */
 static void list_id(struct id_list *ids, const struct pgk_heap_frame *frame)
 {
     char text[ID_TEXT] = "";

@@ -1,4 +1,4 @@
-/* What the verbs of the command line share. Verbs use the installed headers only. */
+/* Shared by the verbs of the command line. Verbs use the installed headers only. */
 #ifndef PGK_CLI_H
 #define PGK_CLI_H
 
@@ -14,7 +14,7 @@
 /* The last: what failed will fail again, because of the bytes of an input. */
 enum { EXIT_DONE = 0, EXIT_INCOMPLETE = 1, EXIT_FAILED = 2, EXIT_BAD_INPUT = 3 };
 
-/* What a verb does with files of one kind: a row of a verb, in a file <verb>_<kind>.c. */
+/* The function of a verb for files of one kind: a row of a verb, in a file <verb>_<kind>.c. */
 struct cli_action {
     enum pgk_kind kind;
     const char *help; /* what comes before its options */

@@ -56,7 +56,7 @@ void cli_print_help(const struct cli_verb *verb)
     option_print_words(exit_status, 0, 0);
 }
 
-/* What is known of the arguments before the action is. */
+/* The state of the arguments before the action is known. */
 struct first_look {
     int operands; /* position of the first */
     const char *output;

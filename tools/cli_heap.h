@@ -1,4 +1,4 @@
-/* What verbs share that work on heap profiles. */
+/* Shared by verbs that work on heap profiles. */
 #ifndef PGK_CLI_HEAP_H
 #define PGK_CLI_HEAP_H
 
@@ -16,7 +16,7 @@ extern const struct option_table cli_prune_options;
 int cli_prune(const struct cli_prune *prune, const struct cli_common *common,
               struct pgk_heap **heap, struct pgk_err *err);
 
-/* What symbolised heap data are wanted for. */
+/* The purpose of symbolised heap data. */
 enum cli_heap_for {
     CLI_HEAP_FOR_COMPILERS, /* LLVM's forms, with the fields that compilers use */
     CLI_HEAP_FOR_LLVM,      /* LLVM's forms, with all fields: types of objects, too */
@@ -27,7 +27,7 @@ int cli_symbolise_heap(const struct cli_verb *verb, const struct cli_common *com
                        enum cli_heap_for wanted, struct pgk_heap **heap,
                        struct pgk_heap_symbolised *done, struct pgk_err *err);
 
-/* What is said of heap data once it is written, when the profile itself may be gone. */
+/* Notes about heap data, printed once it is written, when the profile itself may be gone. */
 struct cli_heap_content {
     size_t callees, cold_by_default;
     bool data_access;

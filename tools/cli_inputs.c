@@ -1,4 +1,4 @@
-/* What a merge reads: folders among the operands become the profiles in them. */
+/* The inputs of a merge: folders among the operands are replaced by the profiles in them. */
 #include "cli.h"
 
 #include <stdio.h>

@@ -344,7 +344,7 @@ void compat_find_kind(struct compat_call *call, const struct cli_verb *verb)
     }
     if (!n)
         return;
-    /* What cannot be opened is an error that the verb has words for. */
+    /* The verb reports files that cannot be opened. */
     if (verb->decide)
         call->has_kind = !verb->decide(n, operands, &format, &err);
     else if (!cli_open(&file, cli_input(verb, operands[0]).path, &err))

@@ -43,7 +43,7 @@ struct compat_option {
 
 struct compat_tool;
 
-/* A command line of a tool, half way. */
+/* A command line of a tool while it is translated. */
 struct compat_call {
     const struct compat_tool *tool;
     const char *called; /* the name and the subcommand as they were written */
@@ -59,7 +59,7 @@ struct compat_call {
     const char *verb;   /* words; of the tool, unless its `choose` says another */
     struct cli_list words;     /* the command line of pgokit */
     const char *to;            /* an option that overrules those of the table; NULL: none */
-    const char *stdout_path;   /* what takes its output; NULL: it is not redirected */
+    const char *stdout_path;   /* the target of its output; NULL: it is not redirected */
 };
 
 struct compat_tool {
@@ -77,17 +77,17 @@ struct compat_tool {
 };
 extern const struct compat_tool compat_tools_llvm[], compat_tools_gcc[]; /* end with no name */
 
-/* The tool that a name or path stands for, perhaps with a release behind it (llvm-profdata-19) and
- * a target before it; NULL if it is none. Of a tool with subcommands the first one. */
+/* The tool of a name or path, which may end with a release (llvm-profdata-19) and begin with a
+ * target; NULL if it is none. For a tool with subcommands the first one. */
 const struct compat_tool *compat_find(const char *program, unsigned *release);
-/* Runs `program` with the arguments behind argv[0], or only prints the command line of pgokit. */
+/* Runs `program` with the arguments after argv[0], or only prints the command line of pgokit. */
 int compat_run(const char *program, char **argv, bool print_only);
 /* The tables as Markdown. */
 void compat_print_markdown(void);
 /* The names, one a line with what each is for. */
 void compat_print_names(void);
 
-/* Fills `words` from the arguments behind the subcommand. */
+/* Fills `words` from the arguments after the subcommand. */
 void compat_translate(struct compat_call *call, char **argv);
 
 /* The arguments with the words of response files (@FILE) in their places. */

@@ -21,7 +21,7 @@ void compat_keep_output(const struct compat_call *call)
     close(kept);
 }
 
-/* What was printed, to the end of `out`, which is closed. */
+/* Copies the printed text to the end of `out`, which is closed. */
 static bool copy_printed(int out)
 {
     struct stat printed;
@@ -33,7 +33,7 @@ static bool copy_printed(int out)
     return !close(out) && at == printed.st_size;
 }
 
-/* Under another name first, beside the file that a link stands for. */
+/* Under another name first, next to the file that a link leads to. */
 static bool replace(const char *path, const struct stat *old)
 {
     char *target = realpath(path, NULL);

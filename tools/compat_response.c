@@ -29,8 +29,8 @@ static char *read_all(const struct compat_call *call, const char *argument)
     return kept;
 }
 
-/* Unquotes the word at *at in its place and moves *at behind it. A backslash takes the next byte
- * as it is, also between quotes. */
+/* Unquotes the word at *at in its place and moves *at after it. A backslash takes the next byte as
+ * it is, also between quotes. */
 static char *take_word(char **at)
 {
     char *word = *at, *to = word, quote = '\0';

@@ -70,7 +70,7 @@ static const char *spelled(const struct compat_tool *tool, const struct compat_o
     return all;
 }
 
-/* What one outcome of an option is, for people. */
+/* One outcome of an option, for people. */
 static const char *outcome(const char *becomes, const char *when)
 {
     if (*becomes == '!')

@@ -86,7 +86,7 @@ static bool is_program(const char *path)
 }
 
 /* Where the second build begins among the files of -b: at the second program, if there are two;
- * else behind all of them. */
+ * otherwise after all of them. */
 static size_t second_build(const struct cli_list *files)
 {
     size_t programs = 0, second = files->n;

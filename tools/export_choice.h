@@ -16,7 +16,7 @@ bool export_is_viewer(const char *name);
 /* The name of a file without its folders. */
 const char *export_title(const char *path);
 
-/* What `pgokit report` takes for every kind of profile. */
+/* Options of `pgokit report` for every kind of profile. */
 struct report_choice {
     const char *format; /* its name */
     const char *path, *base, *output;

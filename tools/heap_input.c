@@ -53,7 +53,7 @@ int heap_input_read(struct heap_input *in, const char *path, const struct cli_co
     int status = read_file(in, path, err);
     if (status)
         return status;
-    /* Who built a program to be profiled can build it with -g; others have what there is. */
+    /* A program that was built for profiling can be rebuilt with -g; others cannot. */
     for_people.symbols_suffice = pgk_file_info_fact(in->info, PGK_FACT_LIBRARY_ACCESSES) ||
                                  pgk_heap_lacks_accesses(in->heap);
     status = cli_find_binaries(&for_people, in->heap, &binaries, err);

@@ -1,5 +1,5 @@
-/* Merged heap data on its way to compilers, alone or beside counters: names for addresses, and what
- * people should know of it. */
+/* Prepares merged heap data for compilers, alone or with counters: names for addresses, and notes
+ * about it. */
 #include "cli_heap.h"
 
 #include <stdio.h>

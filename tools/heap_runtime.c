@@ -1,4 +1,4 @@
-/* Where installed files are, relative to this program: those of the runtime, and others. */
+/* The places of installed files, relative to this program: those of the runtime, and others. */
 #include "record.h"
 
 #include <stdio.h>
@@ -19,7 +19,7 @@ static bool is_folder(const char *path)
     return !stat(path, &s) && S_ISDIR(s.st_mode);
 }
 
-/* The folder of this program, links resolved; "" if the system does not tell. */
+/* The folder of this program, links resolved; "" if the system does not report it. */
 static void own_folder(char folder[PATH_MAX])
 {
     ssize_t n = readlink("/proc/self/exe", folder, PATH_MAX - 1);

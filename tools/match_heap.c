@@ -24,7 +24,7 @@ static const struct option_group groups[] = {
     {0},
 };
 
-/* Where -b is another build, and one alone, the one that was profiled is looked for. */
+/* If -b is another build, and there is only one -b, the profiled program is searched. */
 static int find_profiled(struct match_options *m, struct pgk_err *err)
 {
     struct heap_input in = {0};

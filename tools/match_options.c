@@ -1,4 +1,4 @@
-/* What pgokit match takes for every kind of profile. */
+/* Options of pgokit match for every kind of profile. */
 #include "match_options.h"
 
 #include <math.h>
@@ -105,7 +105,7 @@ int match_open_profiled(const struct match_options *m, struct pgk_binaries **set
     return m->profiled.n ? cli_open_binaries(&profiled, set, err) : 0;
 }
 
-/* Rounded down, so that nobody reads 90.0 % of what is too little. */
+/* Rounded down, so that a share just below a limit of 90 % is not printed as 90.0 %. */
 int match_check_limit(const struct match_options *m, double found_percent)
 {
     if (m->min_percent < 0 || found_percent >= m->min_percent)

@@ -1,4 +1,4 @@
-/* What pgokit match takes for every kind of profile. */
+/* Options of pgokit match for every kind of profile. */
 #ifndef MATCH_OPTIONS_H
 #define MATCH_OPTIONS_H
 

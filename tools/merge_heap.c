@@ -131,8 +131,8 @@ static int save(const struct merge *m, struct pgk_heap *heap, struct pgk_err *er
     return pgk_indexed_write(heap, NULL, m->output, &opts, err);
 }
 
-/* What is not in the output although it was in the input; only said once the output is
- * there, because a failure is the one thing to say. */
+/* Data of the input that the output lacks; printed only once the output exists, because a failure
+ * must be the only message. */
 static int report(const struct merge *m, const struct cli_heap_content *c)
 {
     if (!m->common.quiet)
@@ -144,7 +144,7 @@ static int report(const struct merge *m, const struct cli_heap_content *c)
     return lost ? EXIT_INCOMPLETE : EXIT_DONE;
 }
 
-/* What is said of the content is taken before writing, which consumes the profile. */
+/* The notes about the content are made before writing, which consumes the profile. */
 static int run(int argc, char **argv)
 {
     struct merge m = {0};

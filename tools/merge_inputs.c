@@ -1,4 +1,4 @@
-/* What merges of all kinds share: inputs that cannot be read, and options for those who run many
+/* Shared by merges of all kinds: inputs that cannot be read, and options for those who run many
  * merges on many machines. */
 #include "merge_inputs.h"
 

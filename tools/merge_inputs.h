@@ -1,11 +1,11 @@
-/* What merges of all kinds share: which inputs may be left out, how their names are kept, and whose
- * child the process is. */
+/* Shared by merges of all kinds: which inputs may be left out, how their names are kept, and the
+ * parent of the process. */
 #ifndef PGK_MERGE_INPUTS_H
 #define PGK_MERGE_INPUTS_H
 
 #include "cli.h"
 
-/* What becomes of a merge when some inputs cannot be read. */
+/* The result of a merge when some inputs cannot be read. */
 enum failure_mode {
     FAIL_IF_ANY, /* it fails */
     FAIL_IF_ALL, /* they are left out with a warning, EXIT_INCOMPLETE */
@@ -14,7 +14,7 @@ enum failure_mode {
 
 struct merge_inputs {
     enum failure_mode mode;
-    bool skips;         /* --skip-bad: bad inputs are told to programs ... */
+    bool skips;         /* --skip-bad: bad inputs are reported to programs ... */
     unsigned long most; /* ... and so many at most left out */
     enum pgk_run_names run_names;
     size_t left_out, refused; /* inputs that cannot be read; of these bad ones */

@@ -510,7 +510,7 @@ static bool warn_lost_in_form(const struct merge *m)
     return warn_lost_counters(&loss, why[m->form]) || lost;
 }
 
-/* What is not in the output although it was in the input. */
+/* Data of the input that the output lacks. */
 static int report(const struct merge *m)
 {
     bool lost = m->empty > 0 || m->lost_in_rebase;

@@ -38,7 +38,7 @@ bool indexed_output_is_for_any(const struct indexed_output *o);
 /* Exits with a sentence if a partial profile is wanted, which keeps everything, and any of these
  * options was given, or `others`. */
 void indexed_output_check_partial(const struct indexed_output *o, bool partial, bool others);
-/* What was asked for, for pgk_indexed_write. */
+/* The requested options, for pgk_indexed_write. */
 struct pgk_indexed_write_opts indexed_output_opts(const struct indexed_output *o,
                                                   unsigned threads);
 

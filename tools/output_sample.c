@@ -157,7 +157,8 @@ static int lost(bool *any, const char *what, size_t n, const char *why)
              : fprintf(stderr, "pgokit: warning: %s are not in the output: %s\n", what, why);
 }
 
-/* What the asked for release makes of a profile. Of one that gen makes for it nothing is lost. */
+/* Reports what changes for the requested release. A profile that gen makes for it loses nothing by
+ * that. */
 static bool of_release(const struct sample_output *o, bool quiet, const char *text)
 {
     char release[16] = "gcc";
@@ -205,7 +206,7 @@ static bool report_for_release(const struct sample_output *o, const struct pgk_s
     return any;
 }
 
-/* What gcc cannot take; true if something is lost. */
+/* Reports data that gcc cannot take; true if something is lost. */
 static bool report_for_gcc(const struct sample_output *o, const struct pgk_sample_written *w,
                            bool quiet)
 {

@@ -1,4 +1,4 @@
-/* What the files of `pgokit pgo` share: the compiler, the files that a build makes, and runs that
+/* Shared by the files of `pgokit pgo`: the compiler, the files that a build makes, and runs that
  * are measured. */
 #ifndef PGK_PGO_H
 #define PGK_PGO_H
@@ -7,7 +7,7 @@
 
 #include <time.h>
 
-/* "pgokit: ..." and the way on; exits with EXIT_FAILED. */
+/* Prints "pgokit: ..." and what to do next; exits with EXIT_FAILED. */
 _Noreturn void pgo_stop(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* Runs a command of the user by the shell and stops if it does not end with 0; `what` is "the
  * build" or so. */

@@ -28,7 +28,7 @@ static char *text(const char *fmt, ...)
     return made;
 }
 
-/* What a compiler prints about itself; false if it cannot be run. */
+/* The version text of a compiler; false if it cannot be run. */
 static bool ask(const char *cc, const char *option, char *answer, int size)
 {
     char *command = text("%s %s 2>/dev/null", cc, option);

@@ -20,7 +20,7 @@ static double quantile(const double *v, unsigned n, double part)
     return v[low] + (v[high] - v[low]) * (at - low);
 }
 
-/* Without what the command prints, which nobody wants to read so often. */
+/* Without the output of the command, which would only repeat. */
 static double processor_time(const char *command)
 {
     struct record_ended ended;

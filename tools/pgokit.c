@@ -26,8 +26,8 @@ void cli_print_verbs(FILE *out)
           out);
 }
 
-/* Ends as the signal would have ended it, but leaves no temporary file behind. The disposition
- * is the default one again by now. */
+/* Ends as the signal would have ended it, but leaves no temporary file. The disposition is the
+ * default one again by now. */
 static void clean_up(int number)
 {
     pgk_unfinished_delete();

@@ -11,7 +11,7 @@ static int plan_of(const struct plan_input *p, struct pgk_plan **plan, const str
                    : pgk_plan_heap(plan, heap, match, binaries, &p->opts, err);
 }
 
-/* Names, where nobody gave the build and it is found by its build id. */
+/* Names, if the user did not give the build and it is found by its build id. */
 static int find_names(const struct plan_input *p, const struct pgk_heap *heap,
                       struct pgk_binaries **binaries, struct pgk_err *err)
 {

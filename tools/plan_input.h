@@ -12,7 +12,8 @@ struct plan_input {
     char *found; /* one of `profiled` that was found; NULL: none */
     const char *profile;
     const char *file; /* of the plan; NULL: one is made */
-    bool names;       /* of functions are wanted, and found by build ids if nobody gave the build */
+    bool names;       /* of functions are wanted, and found by build ids if the build was not
+                       * given */
 };
 
 int plan_input_make(struct plan_input *p, struct pgk_plan **plan, struct pgk_err *err);

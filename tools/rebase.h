@@ -23,10 +23,10 @@ int rebase_instr(const struct rebase_options *r, struct pgk_instr **profile, con
 int rebase_heap(const struct rebase_options *r, struct pgk_heap **heap, const char *input,
                 const char *output, const struct cli_common *common);
 
-/* What of the profile is at one level, or at all of them (PGK_MATCH_LEVELS). */
+/* The part of the profile at one level, or at all of them (PGK_MATCH_LEVELS). */
 struct pgk_function_totals rebase_totals(const struct pgk_function_match *m,
                                          enum pgk_match_level level);
-/* What was decided for functions, on standard output. */
+/* Prints the decisions about functions on standard output. */
 int rebase_explain(const struct rebase_options *r, const struct pgk_function_match *match,
                    const char *input, struct pgk_err *err);
 

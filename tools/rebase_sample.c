@@ -34,7 +34,7 @@ struct pgk_function_totals rebase_totals(const struct pgk_function_match *m,
     return t;
 }
 
-/* What several lines fit is at the likeliest one; what is worse is lost. */
+/* Samples that fit several lines go to the likeliest one; worse ones are lost. */
 static int tell(const struct pgk_function_match *m, const char *output,
                 const struct cli_common *common)
 {

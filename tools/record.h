@@ -30,14 +30,14 @@ void record_note_inputs(const struct record_program *p, char **argv);
 void record_note_outputs(const struct record_files *files, const char *template);
 /* These refuse what cannot be recorded. */
 void record_find_program(char path[PATH_MAX], const char *name); /* as execvp(3) looks for it */
-void record_inspect(struct record_program *p); /* fills in what stands behind `program` */
-/* What to do with a program into which nothing can be preloaded, because it is static, or has more
- * rights than its user; NULL: nothing. */
+void record_inspect(struct record_program *p); /* fills in the fields after `program` */
+/* The hint for a program into which nothing can be preloaded, because it is static, or has more
+ * rights than its user; NULL: none. */
 void record_check_can_preload(const struct record_program *p, const char *if_static,
                               const char *if_go, const char *if_more_rights);
 void record_find_runtime(const char *program, char path[PATH_MAX], const char *file);
 /* The absolute name, because a program may change its folder before it starts another; its length,
- * which may be more than there is room for. */
+ * which may exceed the buffer. */
 int record_absolute(char *to, size_t size, const char *program, const char *name, const char *end);
 /* Options put a name between marks of one kind. */
 void record_check_quotes(const char *program, const char *name, const char *option);
@@ -49,10 +49,10 @@ const char *record_environment(const char *name); /* "": not set */
 /* Sets NAME to FIRST:SECOND; what is empty is left out. */
 void record_join(const char *name, const char *first, const char *second);
 
-/* Where FILE of the runtime is, "libpgokit_heap.so" for instance: in $PGOKIT_RUNTIME, in the
- * build folder, or where it is installed. False if it is nowhere. */
+/* The path of FILE of the runtime, such as "libpgokit_heap.so": in $PGOKIT_RUNTIME, in the build
+ * folder, or where it is installed. False if it is nowhere. */
 bool heap_runtime_find(char path[PATH_MAX], const char *file);
-/* Where FILE is installed: `below` is absolute or begins at the folder of this program. */
+/* The path of the installed FILE: `below` is absolute or begins at the folder of this program. */
 bool installed_find(char path[PATH_MAX], const char *below, const char *file);
 
 /* Status of a program that could not be run, as the shell and env(1) have it. */
@@ -79,14 +79,14 @@ struct record_files {
     } * v;
     size_t n;
 };
-/* What there is now. Exits when out of memory. */
+/* Lists the files that exist now. Exits when out of memory. */
 void record_files_before(struct record_files *files, const char *template);
-/* What came or changed since, sorted by name; the others are dropped. */
+/* The files that are new or changed since, sorted by name; the others are dropped. */
 void record_files_after(struct record_files *files, const char *template);
 void record_files_free(struct record_files *files);
 
-/* Of a running process with a socket: whether there is such a request, and what it answers, on
- * standard output; the status to exit with. */
+/* Requests to a running process with a socket: whether a request exists; and sends it, prints the
+ * answer on standard output, and returns the exit status. */
 bool record_attach_knows(const char *request);
 int record_attach(int pid, const char *request);
 

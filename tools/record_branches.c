@@ -184,7 +184,7 @@ static int finish(struct record *r, const struct record_files *files,
     if (status)
         cli_fail(&err);
     free(chosen);
-    /* That nothing of the file ran is no failure, of the program or of ours. */
+    /* A file of which nothing ran is not a failure, neither of the program nor of pgokit. */
     return status && status != PGK_E_EMPTY && !ended->exit_code ? EXIT_RECORD_FAILED
                                                                 : ended->exit_code;
 }

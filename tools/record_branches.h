@@ -1,4 +1,4 @@
-/* What a run of the branch recorder came to, for a person. */
+/* The result of a run of the branch recorder, for messages. */
 #ifndef PGK_RECORD_BRANCHES_H
 #define PGK_RECORD_BRANCHES_H
 
@@ -9,7 +9,7 @@ struct record_branches_done {
     const struct record_ended *ended;
     const char *binary; /* whose counts are wanted */
     const char *counts; /* where they are; NULL: there are none */
-    bool perf;          /* beside each recording is a perf.data */
+    bool perf;          /* next to each recording is a perf.data */
     bool keep;          /* recordings stay */
     bool loads;         /* they have loads, which counts have not */
     bool quiet;         /* only what is wrong */

@@ -1,4 +1,5 @@
-/* Which file a run of the branch recorder is counted of, if nobody named one. */
+/* Selects the file whose counts of a run of the branch recorder are used, if the user named
+ * none. */
 #include "record_branches.h"
 
 #include <stdio.h>
@@ -66,8 +67,8 @@ static double percent(uint64_t n, uint64_t of)
     return of ? 100.0 * (double)n / (double)of : 0;
 }
 
-/* A program that only calls a library or starts others is of no use to count: with less than a
- * tenth of the branches it gives way to the file with the most. */
+/* A program that only calls a library or starts others is not worth counting: if it has less than a
+ * tenth of the branches, the file with the most is used instead. */
 char *record_branches_choose(const struct record_files *files, const char *program, bool quiet)
 {
     enum { TENTH = 10 };

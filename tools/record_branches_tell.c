@@ -44,7 +44,7 @@ static void tell_reasons(const struct sums *sums, enum pgk_branches_kind kind, c
     }
 }
 
-/* Where most branches were, so that another -b can be chosen. */
+/* The files with most branches, so that the user can choose another -b. */
 static void tell_files(const struct pgk_branches *b)
 {
     char text[PGK_HUMAN_SIZE], safe[512];

@@ -203,7 +203,7 @@ static void set_options_of_llvm(const struct record *r)
     record_join("MEMPROF_OPTIONS", record_environment("MEMPROF_OPTIONS"), ours);
 }
 
-/* What has to be put in front of the program depends on the runtime that is linked into it. */
+/* The preloaded library depends on the runtime that is linked into the program. */
 static void set_environment(const struct record *r)
 {
     char path[PATH_MAX];

@@ -1,7 +1,7 @@
 /* Requests to a running process that has a socket of the heap profiler.
  *
- * The socket is found by what the process has open: the thread of the profiler has descriptors of
- * its own, and the kernel tells the names of all sockets. */
+ * The socket is found through the open descriptors of the process: the thread of the profiler has
+ * descriptors of its own, and the kernel lists the names of all sockets. */
 #include "record.h"
 
 #include <dirent.h>
@@ -79,7 +79,7 @@ static bool find_name(int pid, unsigned long long inode, struct sockaddr_un *nam
     return found;
 }
 
-/* Of the descriptors of the thread, the socket that it listens to. */
+/* The listening socket among the descriptors of the thread. */
 static bool find_socket(int pid, const char *thread, struct sockaddr_un *name, int *error)
 {
     char path[PATH_MAX], target[PATH_MAX];

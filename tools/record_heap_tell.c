@@ -1,4 +1,4 @@
-/* What a recorded heap profile holds, and what to type next. */
+/* Prints what a recorded heap profile holds, and the next command. */
 #include "record.h"
 
 #include <stdio.h>
@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SHOWN = 10 }; /* files told of one by one, and named in a command */
+enum { SHOWN = 10 }; /* files listed one by one, and named in a command */
 
 struct sums {
     uint64_t contexts, objects, bytes, accesses, file_bytes;

@@ -1,4 +1,4 @@
-/* What all kinds of recording do with a program before they run it. */
+/* Shared by all kinds of recording: preparing a program before it runs. */
 #include "record.h"
 
 #include <errno.h>

@@ -9,14 +9,14 @@
 #include <time.h>
 #include <unistd.h>
 
-/* What someone may send to us and mean the program. */
+/* Signals that are sent to pgokit but meant for the program. */
 static const int passed_on[] = {SIGHUP,  SIGINT,  SIGQUIT,  SIGTERM,
                                 SIGUSR1, SIGUSR2, SIGWINCH, SIGALRM};
 enum { PASSED_ON = sizeof passed_on / sizeof *passed_on };
 
 static volatile sig_atomic_t child;
 
-/* What the terminal sends goes to the program without us. */
+/* Signals of the terminal reach the program directly. */
 static void pass_on(int number, siginfo_t *info, void *context)
 {
     (void)context;
@@ -41,7 +41,7 @@ static void catch_signals(struct saved_signals *saved)
     for (int i = 0; i < PASSED_ON; i++)
         sigaddset(&block, passed_on[i]);
     sigprocmask(SIG_BLOCK, &block, &saved->mask);
-    /* Who started us may have it ignored; then there would be nothing to wait for. */
+    /* The parent may have set it to be ignored; then there would be nothing to wait for. */
     sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL}, &saved->of_child);
     for (int i = 0; i < PASSED_ON; i++) {
         sigaction(passed_on[i], NULL, &saved->actions[i]);
@@ -58,7 +58,7 @@ static void restore_signals(const struct saved_signals *saved)
     sigprocmask(SIG_SETMASK, &saved->mask, NULL);
 }
 
-/* The child's way: starts the program, or tells why not. */
+/* Runs in the child: starts the program, or reports why it cannot. */
 static _Noreturn void start(const char *program, char **argv, const struct saved_signals *saved,
                             int tell)
 {

@@ -34,7 +34,7 @@ struct ranked {
     size_t i;
 };
 
-/* The .gcno file beside a .gcda file, if there is one of the same build. */
+/* The .gcno file next to a .gcda file, if there is one of the same build. */
 static void read_names(struct pgk_gcov *gcov, const char *path, bool quiet)
 {
     size_t n = strlen(path);
