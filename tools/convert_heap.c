@@ -129,7 +129,8 @@ static void parse(struct convert *c, int argc, char **argv)
     c->indexed = (struct indexed_output){INDEXED_OUTPUT_INIT, .verb = &cmd_convert,
                                          .kind = PGK_KIND_HEAP, .others = forms, .takes = takes,
                                          .full_schema = true};
-    snprintf(takes, sizeof takes, "any, llvm14 to llvm23, raw, yaml, partial, %s", export_viewers());
+    snprintf(takes, sizeof takes, "any, llvm14 to llvm23, raw, yaml, partial, %s",
+             export_viewers());
     option_parse(&cmd_convert, groups, argc, argv, c);
     c->target = target(&c->indexed, c->raw_version);
     if (optind + 1 != argc)

@@ -107,8 +107,10 @@ int pgk_branches_check(struct pgk_branches_view *view, const uint8_t *bytes, siz
     if (h->version != PGK_BRANCH_VERSION)
         return pgk_fail(err, PGK_E_VERSION, .file = src->file, .format = src->format,
                         .offset = &(uint64_t){FIELD_OFF(version)}, .field = "version",
-                        .found = PGK_F("%" PRIu32, h->version), .expected = PGK_F("%d", PGK_BRANCH_VERSION),
-                        .hint = "the file is newer than this pgokit: use the pgokit that recorded it");
+                        .found = PGK_F("%" PRIu32, h->version),
+                        .expected = PGK_F("%d", PGK_BRANCH_VERSION),
+                        .hint = "the file is newer than this pgokit: use the pgokit that "
+                                "recorded it");
     PGK_TRY(check_list(&c, FIELD_OFF(n_counters), "counters", fixed, h->n_counters,
                        sizeof *h->counters));
     if (h->modules > PGK_BRANCH_MODULES_MAX)
