@@ -28,6 +28,8 @@ KINDS = {
 }
 # What another file, format or version may show differently.
 OF_THE_FILE = ("file", "format", "version", "index_version", "memprof_version")
+# What the GUID of a function stands for: binaries have it.
+OF_GUIDS = ("function", "file", "line")
 # What follows from the contexts, in numbers of them.
 OF_CONTEXTS = ("advice", "records")
 
@@ -36,6 +38,9 @@ def by_stack(what):
     """A heap profile in no order, and without the size of histograms, which have their line."""
     for context in what["contexts"]:
         context["mib"].pop("AccessHistogramSize", None)
+        for frame in context["stack"]:
+            for key in OF_GUIDS if "guid" in frame else ():
+                frame.pop(key, None)
     what["contexts"].sort(key=lambda context: json.dumps([context["stack"], context["mib"]]))
     return {key: value for key, value in what.items() if key not in OF_CONTEXTS}
 
