@@ -287,7 +287,8 @@ void pgk_mib_forget_accesses(struct pgk_mib *m)
     m->hist_count = 0;
 }
 
-/* The mark of an unknown group: one of its fields is all ones. */
+/* The mark of an unknown group: its smallest value is all ones and its sum 0, which no objects can
+ * have together. */
 static const struct {
     enum pgk_mib_id total, sign;
     uint64_t all_ones, group;
@@ -336,6 +337,6 @@ uint64_t pgk_mib_known_by_signs(uint64_t known)
 void pgk_mib_take_signs(struct pgk_mib *m)
 {
     for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
-        if (m->v[signs[i].sign] == signs[i].all_ones)
+        if (m->v[signs[i].sign] == signs[i].all_ones && !m->v[signs[i].total])
             m->known &= ~signs[i].group;
 }

@@ -81,8 +81,8 @@ bool pgk_mib_is_compilers(enum pgk_mib_id id);
 
 /* An LLVM with assertions stops at a MIB without one of the compiler's fields, so these cannot be
  * left out of an indexed profile. That lifetimes, accesses or densities are not known has a sign
- * there: the smallest of them is all ones. 0 if the field is no such sign, or what it stands for is
- * known. */
+ * there: the smallest of them is all ones, and their sum is 0. Returns 0 if the field is no such
+ * sign, or if its group is known. */
 uint64_t pgk_mib_unknown_sign(enum pgk_mib_id id, uint64_t known);
 /* The fields that are signs of something that not all contexts know, where any of them knows what
  * is in `any`, and all of them know what is in `all`. */

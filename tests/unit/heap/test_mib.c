@@ -40,6 +40,23 @@ static void what_one_object_adds(void **state)
     pgk_arena_free(&arena);
 }
 
+/* The runtime caps densities at 32 bits, and a smallest one of all ones is also the sign of unknown
+ * densities, whose sum is 0. */
+static void the_hottest_objects_are_known(void **state)
+{
+    (void)state;
+    struct pgk_mib m = block(32, 0, 1, 0);
+    m.v[PGK_MIB_MinLifetimeAccessDensity] = UINT32_MAX;
+    m.v[PGK_MIB_TotalLifetimeAccessDensity] = UINT64_C(1) << 40;
+    const uint64_t known = m.known;
+    pgk_mib_take_signs(&m);
+    assert_true(m.known == known);
+    m.v[PGK_MIB_TotalLifetimeAccessDensity] = 0;
+    pgk_mib_take_signs(&m);
+    assert_false(m.known >> PGK_MIB_TotalLifetimeAccessDensity & 1);
+    assert_true(m.known >> PGK_MIB_TotalAccessCount & 1);
+}
+
 static void add_is_commutative_and_associative(void **state)
 {
     (void)state;
@@ -171,6 +188,7 @@ int main(void)
         cmocka_unit_test(add_is_commutative_and_associative),
         cmocka_unit_test(every_field_is_added_by_its_rule),
         cmocka_unit_test(histograms_are_added),
+        cmocka_unit_test(the_hottest_objects_are_known),
         cmocka_unit_test(labels_are_those_of_the_compiler),
         cmocka_unit_test(next_field_of_llvm_meets_no_other),
         cmocka_unit_test(rows_describe_every_field),
