@@ -190,6 +190,10 @@ struct cli_factor cli_factor(const char *option, const char *text, size_t len);
 /* A format of the table, which has it. */
 const struct pgk_format *cli_format(const char *name, enum pgk_kind kind);
 #define CLI_INDEXED "indexed profile"
+#define CLI_TEXT(number)    CLI_TEXT_OF(number)
+#define CLI_TEXT_OF(number) #number
+/* "23": the newest release of LLVM that --to takes. */
+#define CLI_LLVM_NEWEST CLI_TEXT(PGK_LLVM_NEWEST)
 #define CLI_GCOV "gcc counters"
 /* A version that the format is written in, and one of the heap data in an indexed profile; exits as
  * cli_number does. */

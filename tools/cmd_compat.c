@@ -12,7 +12,8 @@ static const char help[] =
     "the same. Without a name, lists the names; NAME --help lists options.\n"
     "docs/compat.md has all of them.\n\n"
     "For which compiler files are written, whatever the command line says:\n"
-    "  PGOKIT_TO_LLVM   llvm14 to llvm23, or any; default: the release in the name,\n"
+    "  PGOKIT_TO_LLVM   llvm14 to llvm" CLI_LLVM_NEWEST
+    ", or any; default: the release in the name,\n"
     "                   or that which wrote the inputs if it is before 19, or any\n"
     "  PGOKIT_TO_GCC    gcc11 to gcc16; default: what -gcov_version means\n\n";
 

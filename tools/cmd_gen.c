@@ -124,7 +124,7 @@ static const struct option_row output_rows[] = {
              "the names of calling contexts only"},
     {"data", 0, NULL,
      "from samples of loads: which static data are hot and cold, for -fmemory-profile-use= of "
-     "clang 22 and 23", OPTION_FLAG(struct gen, opts.data),
+     "clang 22 and later", OPTION_FLAG(struct gen, opts.data),
      .page = "see [Static data](#static-data)"},
     {0},
 };

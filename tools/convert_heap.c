@@ -54,9 +54,9 @@ static void take_version(const struct option_given *given)
 
 static const struct option_row rows[] = {
     {"to", 0, "NAME",
-     "what to write, or the reader it is for: any (default: indexed, for LLVM 19 to 23), llvm14 to "
-     "llvm23, raw, yaml, partial; or for viewers: " CLI_VIEWERS, OPTION_CALL(take_to),
-     .page = "see below"},
+     "what to write, or the reader it is for: any (default: indexed, for LLVM 19 and later), "
+     "llvm14 to llvm" CLI_LLVM_NEWEST ", raw, yaml, partial; or for viewers: " CLI_VIEWERS,
+     OPTION_CALL(take_to), .page = "see below"},
     {"format-version", 0, "N",
      "of raw profiles: one that pgokit formats lists (default: the newest)",
      OPTION_CALL_FOR(struct convert, raw_version, take_version)},
@@ -129,7 +129,7 @@ static void parse(struct convert *c, int argc, char **argv)
     c->indexed = (struct indexed_output){INDEXED_OUTPUT_INIT, .verb = &cmd_convert,
                                          .kind = PGK_KIND_HEAP, .others = forms, .takes = takes,
                                          .full_schema = true};
-    snprintf(takes, sizeof takes, "any, llvm14 to llvm23, raw, yaml, partial, %s",
+    snprintf(takes, sizeof takes, "any, llvm14 to llvm" CLI_LLVM_NEWEST ", raw, yaml, partial, %s",
              export_viewers());
     option_parse(&cmd_convert, groups, argc, argv, c);
     c->target = target(&c->indexed, c->raw_version);

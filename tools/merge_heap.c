@@ -38,8 +38,9 @@ static const char *const forms[] = {"yaml", NULL};
 
 static const struct option_row rows[] = {
     {"to", 0, "NAME",
-     "the reader it is for: any (default), llvm15 to llvm23; or yaml, the text form of LLVM 22 and "
-     "23", OPTION_CALL_FOR(struct merge, indexed, indexed_output_to), .page = "see below"},
+     "the reader it is for: any (default), llvm15 to llvm" CLI_LLVM_NEWEST
+     "; or yaml, the text form of LLVM 22 and later",
+     OPTION_CALL_FOR(struct merge, indexed, indexed_output_to), .page = "see below"},
     INDEXED_FULL_ROW(struct merge, indexed),
     {"partial", 0, NULL,
      "write a partial profile, which loses nothing: merging partial profiles is merging all their "
@@ -89,7 +90,7 @@ static void parse(struct merge *m, int argc, char **argv)
 {
     m->indexed = (struct indexed_output){
         INDEXED_OUTPUT_INIT, .verb = &cmd_merge, .kind = PGK_KIND_HEAP, .others = forms,
-        .takes = "any, llvm15 to llvm23 or yaml",
+        .takes = "any, llvm15 to llvm" CLI_LLVM_NEWEST " or yaml",
     };
     option_parse(&cmd_merge, groups, argc, argv, m);
     merge_inputs_check(&m->shared);

@@ -75,8 +75,9 @@ static void take_zeros(const struct option_given *given)
 
 static const struct option_row output_rows[] = {
     {"to", 0, "NAME",
-     "the reader it is for: any (default), llvm14 to llvm23; or text, the counters as "
-     "llvm-profdata prints them; or raw, as the program itself writes them",
+     "the reader it is for: any (default), llvm14 to llvm" CLI_LLVM_NEWEST
+     "; or text, the counters as llvm-profdata prints them; or raw, as the program itself writes "
+     "them",
      OPTION_CALL_FOR(struct merge, indexed, indexed_output_to),
      .page = "see [what each of them reads](pgokit-merge.md#options)"},
     {"format-version", 0, "N", "of raw: one that pgokit formats lists (default: the newest)",
@@ -181,7 +182,7 @@ static void parse(struct merge *m, int argc, char **argv)
     list_forms(m);
     m->indexed = (struct indexed_output){
         INDEXED_OUTPUT_INIT, .verb = m->verb, .kind = PGK_KIND_INSTR, .others = m->forms,
-        .takes = "any, llvm14 to llvm23, text or raw",
+        .takes = "any, llvm14 to llvm" CLI_LLVM_NEWEST ", text or raw",
         .full_schema = converts, /* which keeps all that the output can hold */
     };
     option_parse(m->verb, converts ? convert_groups : merge_groups, argc, argv, m);

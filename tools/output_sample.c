@@ -290,7 +290,7 @@ int sample_file_write(struct sample_output *o, const struct pgk_sample *profile,
     o->write.partial |= o->keep_partial && info.partial;
     if (would_be_misread(o, &info)) {
         fputs("pgokit: LLVM 14 to 19 would take the types (vtables) in a text for inlined "
-              "functions. Give --vtables to write them for LLVM 22 and 23, or --no-vtables to "
+              "functions. Give --vtables to write them for LLVM 22 and later, or --no-vtables to "
               "leave them out.\n",
               stderr);
         return EXIT_FAILED;

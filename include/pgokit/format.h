@@ -18,6 +18,9 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
+/* The newest release of LLVM whose files and tools this version of pgokit was tried with. */
+#define PGK_LLVM_NEWEST 23
+
 /* What a file is about. BINARY: a program or library, shown for the probes in it. */
 enum pgk_kind {
     PGK_KIND_HEAP, /* a heap profile */

@@ -93,7 +93,7 @@ static int compare_funcs(const void *a, const void *b, void *ctx)
                                *y = &w->h->funcs.v[*(const uint32_t *)b];
     COMPARE(x->guid, y->guid);
     COMPARE(w->strings.of[x->name], w->strings.of[y->name]);
-    COMPARE(w->strings.of[x->file], w->strings.of[y->file]);
+    COMPARE(w->files.of[x->file], w->files.of[y->file]);
     return 0;
 }
 

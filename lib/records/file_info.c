@@ -3,9 +3,13 @@
 
 #include "format_row.h"
 
+#include "pgokit/format.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+_Static_assert(PGK_LLVM_NOW == PGK_LLVM_NEWEST, "format.h and llvm_releases.def name one release");
 
 void pgk_info_add(struct pgk_info_text *text, const char *fmt, ...)
 {

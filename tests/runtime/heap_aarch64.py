@@ -216,7 +216,7 @@ def cases_of(cases):
     random_programs.add_cases(cases, RANDOM_PROGRAMS)
     cases.run("results of memory functions", e.memory_functions, "clang-22", "archive")
     for compiler, link in ("clang-22", "archive"), ("clang-22", "static"), ("gcc", "shared"):
-        cases.run(f"leaks: {compiler}, {link}", heap_leaks.exact, compiler, link)
+        cases.run(f"leaks: {compiler}, {link}", heap_leaks.exact, compiler, link, False)
     cases.run("profiles of both processors merge", merged)
     cases.run("C++: new, delete, exceptions, a library opened late", e.cplusplus)
     cases.run("handlers, exceptions and formats that allocate", e.handlers)

@@ -108,8 +108,9 @@ def read_by_llvm(folder, release, version):
 def exports(_):
     with open(EXPORTS, encoding="utf-8") as file:
         wanted = set(file.read().split())
-    # dlopen is a member of its own in the archive, and asks another one for its mode.
-    in_archive = wanted - {"dlmopen"} | {"pgg_open_mode"}
+    # dlopen is a member of its own in the archive, and asks another one for its mode. Only what is
+    # preloaded has to be left out of the environment of programs that are started.
+    in_archive = wanted - {"dlmopen", "posix_spawn", "posix_spawnp"} | {"pgg_open_mode"}
     for wanted, argv in ((wanted, ["nm", "-D", "--defined-only", SHARED]),
                          (in_archive, ["nm", "-g", "--defined-only", ARCHIVE])):
         listing = run(argv, "/").stdout.splitlines()

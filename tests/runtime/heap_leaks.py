@@ -73,11 +73,13 @@ def profiles(folder, program, how):
     return paths
 
 
-def exact(folder, compiler, linkage):
+def exact(folder, compiler, linkage, kernel=True):
+    """An emulator's /proc does not have the pages of a program, whose mappings are then no roots."""
     program = made(folder, compiler, linkage)
-    path, = profiles(folder, program, "exit")
-    require_lost(shown(path, "-b", program),
-                 KEPT - {"kept_of_library"} if linkage == "static" else KEPT)
+    path, = profiles(folder, program, "exit" if kernel else "exit-unmapped")
+    require_lost(shown(path, "-b", program), KEPT
+                 - ({"kept_of_library"} if linkage == "static" else set())
+                 - (set() if kernel else {"kept_mapped"}))
 
 
 def preloaded(folder):

@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -237,7 +238,7 @@ FUNCTION static int kept_by_caller(int status)
     return *here;
 }
 
-static void keep(void)
+static void keep(bool maps)
 {
     pthread_t waiting, losing;
     char c;
@@ -255,7 +256,8 @@ static void keep(void)
     kept_locked();
     kept_of_thread();
     kept_of_library();
-    kept_mapped();
+    if (maps)
+        kept_mapped();
     wipe();
 }
 
@@ -280,6 +282,6 @@ int main(int argc, char **argv)
 {
     if (argc > 1 && !strcmp(argv[1], "waiting"))
         return with_waiting();
-    keep();
+    keep(argc < 2 || strcmp(argv[1], "exit-unmapped") != 0);
     return argc > 1 && !strcmp(argv[1], "fork") ? in_child() : kept_by_caller(0);
 }
