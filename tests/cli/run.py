@@ -14,10 +14,10 @@ usage: run.py PGOKIT [--rebase] [VERB/NAME...]
 
 Up to the first line of dashes it is a script for bash, which runs in an empty folder; `golden` is
 tests/golden, `pgokit` the program under test. A part that is left out is status 0, or no output.
-A script that runs programs of the system says so in a comment, `# Needs programs of its processor.`,
-and is left out where pgokit is built for another one. In a part whose line ends with `glob`, `*` stands for any characters, and a line `...` for any
-number of lines. With --rebase what was found is written into the file, except where a glob
-still fits.
+A script that runs programs of the system says so in a comment, `# Needs programs of its
+processor.`, and is left out where pgokit is built for another one. In a part whose line ends with
+`glob`, `*` stands for any characters, and a line `...` for any number of lines. With --rebase what
+was found is written into the file, except where a glob still fits.
 """
 
 import os

@@ -74,7 +74,7 @@ def profiles(folder, program, how):
 
 
 def exact(folder, compiler, linkage, kernel=True):
-    """An emulator's /proc does not have the pages of a program, whose mappings are then no roots."""
+    """An emulator's /proc does not show a program's pages, so its mappings are no roots there."""
     program = made(folder, compiler, linkage)
     path, = profiles(folder, program, "exit" if kernel else "exit-unmapped")
     require_lost(shown(path, "-b", program), KEPT
