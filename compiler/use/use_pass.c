@@ -130,10 +130,10 @@ static bool is_repeated(const struct pgc_use_options *options, size_t i)
 typedef void use_fn(LLVMModuleRef module, const char *path, struct pgk_file *file,
                     const struct pgc_use_options *options);
 
-/* Passes the profiles of a kind to the code that uses it. `tells`: warn about a file that cannot be
+/* Passes the profiles of a kind to the code that uses it. `warns`: warn about a file that cannot be
  * opened. */
 static void use_each(LLVMModuleRef module, const struct pgc_use_options *options,
-                     enum pgk_kind kind, use_fn *use, bool tells)
+                     enum pgk_kind kind, use_fn *use, bool warns)
 {
     for (size_t i = 0; i < options->n; i++) {
         if (is_repeated(options, i))
@@ -141,7 +141,7 @@ static void use_each(LLVMModuleRef module, const struct pgc_use_options *options
         struct pgk_err err;
         struct pgk_file *file = NULL;
         if (pgk_file_open(&file, options->profiles[i], &err)) {
-            if (tells)
+            if (warns)
                 warn(module, options->profiles[i], &err);
         } else if (pgk_file_holds(file, kind)) {
             use(module, options->profiles[i], file, options);

@@ -65,18 +65,10 @@ static const char *name_of(const struct table *t, uint64_t addr)
     return s ? s->name : NULL;
 }
 
-static uint32_t word_at(const uint8_t *bytes, size_t left)
-{
-    uint32_t word = 0;
-    if (left >= sizeof word)
-        memcpy(&word, bytes, sizeof word);
-    return word;
-}
-
 /* Where branches may land: endbr64, bti c. */
 static bool is_landing(const struct pgk_disasm *d, const uint8_t *bytes, size_t left)
 {
-    return word_at(bytes, left) == pgk_elf_machine(d->elf)->landing_pad;
+    return pgk_insn_word(bytes, left) == pgk_elf_machine(d->elf)->landing_pad;
 }
 
 static bool name_stubs(const struct table *t, uint32_t section)

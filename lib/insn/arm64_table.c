@@ -22,18 +22,10 @@ bool pgk_arm64_table(const uint8_t *bytes, size_t n, struct pgk_insn_table *t)
     return base != FRAME && base != STACK;
 }
 
-static uint32_t word_at(const uint8_t *bytes, size_t n)
-{
-    uint32_t word = 0;
-    if (n >= sizeof word)
-        memcpy(&word, bytes, sizeof word);
-    return word;
-}
-
 /* adrp x16, PAGE; ldr x17, [x16, #OFFSET] */
 uint64_t pgk_arm64_stub_slot(const struct pgk_insn *insn, const uint8_t *bytes, size_t n)
 {
-    uint32_t adrp = word_at(bytes, n), ldr = n > 4 ? word_at(bytes + 4, n - 4) : 0;
+    uint32_t adrp = pgk_insn_word(bytes, n), ldr = n > 4 ? pgk_insn_word(bytes + 4, n - 4) : 0;
     if ((adrp & 0x9f00001f) != 0x90000010 || (ldr & 0xffc003ff) != 0xf9400211)
         return 0;
     return insn->data + 8 * (ldr >> 10 & 0xfff);

@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 enum pgk_insn_kind {
     PGK_INSN_OTHER,
@@ -83,6 +84,15 @@ bool pgk_insn_table(const struct pgk_insn_decoder *d, const uint8_t *bytes, size
  * `insn`, whose bytes are the first of `n`, is where it does so; else 0. */
 uint64_t pgk_insn_stub_slot(const struct pgk_insn_decoder *d, const struct pgk_insn *insn,
                             const uint8_t *bytes, size_t n);
+
+/* The first 4 bytes of code; 0 if there are fewer. */
+static inline uint32_t pgk_insn_word(const uint8_t *bytes, size_t n)
+{
+    uint32_t word = 0;
+    if (n >= sizeof word)
+        memcpy(&word, bytes, sizeof word);
+    return word;
+}
 
 /* True if control may go on to the next instruction. */
 static inline bool pgk_insn_falls_through(const struct pgk_insn *i)

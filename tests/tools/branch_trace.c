@@ -226,23 +226,6 @@ static uint64_t entry_of(pid_t pid)
     return 0;
 }
 
-static void run_to(pid_t pid, uint64_t addr)
-{
-    void *at = (void *)(uintptr_t)addr;
-    struct user_regs_struct regs;
-    int status;
-    errno = 0;
-    long word = ptrace(PTRACE_PEEKTEXT, pid, at, NULL);
-    if (errno || ptrace(PTRACE_POKETEXT, pid, at, (void *)((word & ~0xffL) | 0xcc)) ||
-        ptrace(PTRACE_CONT, pid, NULL, 0) || waitpid(pid, &status, 0) < 0 ||
-        !WIFSTOPPED(status) || ptrace(PTRACE_GETREGS, pid, NULL, &regs) || regs.rip != addr + 1 ||
-        ptrace(PTRACE_POKETEXT, pid, at, (void *)word))
-        fail("breakpoint");
-    regs.rip = addr;
-    if (ptrace(PTRACE_SETREGS, pid, NULL, &regs))
-        fail("ptrace");
-}
-
 static void get_regs(const struct trace *t, struct user_regs_struct *regs)
 {
     if (ptrace(PTRACE_GETREGS, t->pid, NULL, regs))
@@ -317,8 +300,8 @@ static bool step_over(struct trace *t, struct user_regs_struct *regs, int *signa
     return true;
 }
 
-/* Runs up to `addr`, in the same block. False if the program has ended; another stop leaves the
- * program counter elsewhere. */
+/* Runs up to `addr`, the first breakpoint that is met. False if the program has ended; another
+ * stop leaves the program counter elsewhere. */
 static bool run_up_to(struct trace *t, uint64_t addr, struct user_regs_struct *regs, int *signal,
                       int *status)
 {
@@ -406,8 +389,11 @@ static int run(struct trace *t)
     t->memory = open(path, O_RDWR | O_CLOEXEC);
     if (t->memory < 0)
         fail(path);
-    run_to(t->pid, entry_of(t->pid));
     get_regs(t, &regs);
+    const uint64_t entry = entry_of(t->pid);
+    if (!run_up_to(t, entry, &regs, &signal, &status) || regs.rip != entry)
+        fail("entry of the program");
+    remove_patch(t, entry);
     t->steps = 1; /* stops, the first one included */
     while (t->samples < t->limit)
         if (!go_on(t, &regs, &signal, &status))
