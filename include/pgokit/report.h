@@ -136,9 +136,6 @@ struct pgk_export_format {
  *   speedscope  for https://www.speedscope.app
  *   csv         a row per context or function, RFC 4180
  *   json        as pgk_heap_print_json, pgk_sample_print_json
- *   massif      the curve of the heap, for ms_print and massif-visualizer; heap profiles of one
- *               process alone
- *   dhat        JSON of valgrind's DHAT, for dh_view and the Firefox Profiler; heap profiles alone
  *   markdown    totals and what is largest, for the summary of a job */
 const struct pgk_export_format *pgk_export_format_at(size_t i);
 

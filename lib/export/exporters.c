@@ -61,8 +61,6 @@ static const struct pgk_exporter exporters[] = {
     {.format = {"speedscope", ".speedscope.json"}, .stacks = pgk_export_speedscope},
     {.format = {"csv", ".csv"}, .heap = pgk_export_heap_csv, .sample = pgk_export_sample_csv},
     {.format = {"json", ".json"}, .heap = heap_json, .sample = sample_json},
-    {.format = {"massif", ".massif"}, .heap = pgk_export_massif},
-    {.format = {"dhat", ".dhat.json"}, .heap = pgk_export_dhat},
     {.format = {"markdown", ".md"}, .heap = heap_markdown, .sample = sample_markdown},
 };
 
@@ -142,10 +140,6 @@ int pgk_sample_export(const struct pgk_sample *profile, const char *format, cons
     struct pgk_sink *out;
     PGK_TRY(PGK_OPTS_TAKE(&opts, given, err));
     PGK_TRY(find(&x, format, err));
-    if (!x->stacks && !x->sample)
-        return pgk_fail(err, PGK_E_ARG, .file = path, .format = x->format.name, .field = "format",
-                        .found = "a sample profile", .expected = "a heap profile",
-                        .hint = "choose another format");
     if (!profile->by_heat.n)
         return pgk_fail(err, PGK_E_EMPTY, .file = path, .hint = "the profile has no functions");
     PGK_TRY(pgk_sink_open(&out, path, err));

@@ -16,7 +16,7 @@ typedef int pgk_sample_export_fn(const struct pgk_sample *profile,
                                  struct pgk_err *err);
 
 /* Either `stacks`, for both kinds of profiles, or a function per kind where what is written
- * differs; NULL for a kind that the format does not show. */
+ * differs. */
 struct pgk_exporter {
     struct pgk_export_format format;
     pgk_stacks_export_fn *stacks;
@@ -26,8 +26,7 @@ struct pgk_exporter {
 };
 
 pgk_stacks_export_fn pgk_export_pprof, pgk_export_folded, pgk_export_speedscope;
-pgk_heap_export_fn pgk_export_heap_page, pgk_export_heap_csv, pgk_export_massif,
-    pgk_export_dhat;
+pgk_heap_export_fn pgk_export_heap_page, pgk_export_heap_csv;
 pgk_sample_export_fn pgk_export_sample_page, pgk_export_sample_csv;
 
 #endif

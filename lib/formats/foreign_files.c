@@ -38,6 +38,9 @@ static const struct {
     {"{\"dhatFileVersion\"",
      {"output of valgrind --tool=dhat",
       "use dh_view.html of valgrind; pgokit record heap records a profile that pgokit shows"}},
+    {"desc: ",
+     {"output of valgrind --tool=massif",
+      "use ms_print; pgokit record heap records a profile that pgokit shows"}},
     {"!<arch>\n", {"an archive of object files", "give a profile"}},
     /* Forms of pgokit before its first release. */
     {"PGKBRNCH",

@@ -79,7 +79,7 @@ static void read_mib(struct pgk_cursor *c, const struct schema *s, struct pgk_mi
     }
     m->v[PGK_MIB_AccessHistogram] = 0;
     pgk_mib_take_signs(m);
-    /* Files with bytes but without objects did not count these, such as massif's. */
+    /* Files with bytes but without objects did not count these. */
     if (m->v[PGK_MIB_TotalSize] && !m->v[PGK_MIB_AllocCount])
         m->known &= ~(UINT64_C(1) << PGK_MIB_AllocCount);
 }

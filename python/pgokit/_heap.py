@@ -326,8 +326,8 @@ class HeapProfile(Handle):
 
         to           who is to read it: "any" or a release as "llvm22" for an indexed profile
                      (.profdata); or a form: "yaml", "partial" (loses nothing), "raw"; or for
-                     viewers "html", "pprof", "folded", "speedscope", "csv", "json", "massif",
-                     "dhat", "markdown"
+                     viewers "html", "pprof", "folded", "speedscope", "csv", "json",
+                     "markdown"
         full_schema  of indexed profiles: all fields, not only the compiler's
         version      of raw profiles"""
         target, name = lib.pgk_indexed_target(name_bytes(to)), path_bytes(path)

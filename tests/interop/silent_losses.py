@@ -15,8 +15,7 @@ KINDS = {
                  ("any", *(f"llvm{release}" for release in range(14, 24)), "text", "raw",
                   *(f"raw --format-version {version}" for version in range(8, 12)))),
     "heap": (("heap-raw/*.profraw", "indexed/*.profdata", "yaml/*.yaml", "partial/*.pgk",
-              "heaptrack/*.heaptrack", "heaptrack/*.gz", "pprof/*.pb*", "massif/*.out",
-              "allocator-heap/*.heap"),
+              "heaptrack/*.heaptrack", "heaptrack/*.gz", "pprof/*.pb*", "allocator-heap/*.heap"),
              ("any", *(f"llvm{release}" for release in range(16, 24)), "yaml", "raw",
               *(f"raw --format-version {version}" for version in range(1, 6)),
               *(f"any --memprof-version {version}" for version in range(5)),
@@ -93,7 +92,7 @@ def inputs(work, kind):
 def mixed_knowledge(work):
     """Profiles whose contexts do not all know the same fields."""
     folder, mixed = work.temp("mixed"), []
-    for i, pair in enumerate((("partial/functions.pgk", "massif/massif319.out"),
+    for i, pair in enumerate((("partial/functions.pgk", "allocator-heap/gperftools2.heap"),
                               ("partial/functions.pgk", "pprof/go119-all.pb"),
                               ("indexed/llvm22-v4.profdata", "partial/functions.pgk"))):
         mixed.append(f"{folder}/mixed{i}.pgk")

@@ -10,7 +10,7 @@ import pathlib
 import pgokit
 from python_harness import GOLDEN, PGOKIT, Cases, golden, require, run, said
 
-HEAP_FOLDERS = ("heap-raw", "partial", "heaptrack", "massif", "pprof", "allocator-heap",
+HEAP_FOLDERS = ("heap-raw", "partial", "heaptrack", "pprof", "allocator-heap",
                 "indexed", "yaml")
 
 
@@ -180,7 +180,7 @@ def merged_as_by_pgokit(folder):
 
 def converted_as_by_pgokit(folder):
     for source, forms in ((GOLDEN / "partial/two-contexts.pgk",
-                           ("any", "llvm16", "yaml", "partial", "csv", "folded", "json", "dhat")),
+                           ("any", "llvm16", "yaml", "partial", "csv", "folded", "json")),
                           (GOLDEN / "sample/llvm22-plain.afdo",
                            ("extbinary", "text", "binary", "gcc16", "csv", "folded")),
                           (GOLDEN / "instr-indexed/llvm22-ir.profdata", ("any", "llvm19", "text"))):

@@ -189,55 +189,6 @@ class Exports:
         assert "inuse_space" not in [self.decoded(self.raw).string_table[t.type]
                                      for t in self.decoded(self.raw).sample_type], "not known"
 
-    def ms_print_reads_massif(self):
-        if not shutil.which("ms_print"):
-            raise Skip("missing ms_print of valgrind")
-        path = self.folder / "massif.out"
-        path.write_bytes(self.export(self.over_time, "massif"))
-        said = subprocess.run(["ms_print", path], check=True, capture_output=True,
-                              text=True).stdout
-        points = json.loads(self.run("show", "--json", self.over_time))["over_time"]["points"]
-        rows = re.findall(r"^ +\d+ +([\d,]+) +([\d,]+) +[\d,]+ +0 +0$", said, re.M)
-        expect([tuple(int(n.replace(",", "")) for n in row) for row in rows],
-               [(p["ms"], p["bytes"]) for p in points], "snapshots")
-        assert re.search(r"Detailed snapshots: \[3 \(peak\), 6\]", said), said
-        assert "->60.98% (100B)" in said and "->100.00% (20B)" in said, said
-
-    def dh_view(self, profile):
-        """What DHAT's viewer shows of a profile, and the JSON."""
-        viewer = pathlib.Path("/usr/libexec/valgrind/dh_view.js")
-        if not shutil.which("node") or not viewer.exists():
-            raise Skip("missing node or dh_view of valgrind")
-        path = self.folder / "out.dhat.json"
-        path.write_bytes(self.export(profile, "dhat"))
-        return subprocess.run(["node", HERE / "dhat_in_node.js", viewer, path], check=True,
-                              capture_output=True, text=True).stdout, json.loads(path.read_bytes())
-
-    def dh_view_shows_lifetimes_and_the_peak(self):
-        said, dhat = self.dh_view(self.over_time)
-        contexts = self.contexts(self.over_time)
-        for key, field, factor in (("tb", "TotalSize", 1), ("tbk", "AllocCount", 1),
-                                   ("tl", "TotalLifetime", 1000), ("gb", "PeakSize", 1),
-                                   ("gbk", "PeakCount", 1), ("eb", "ExitSize", 1),
-                                   ("ebk", "ExitCount", 1)):
-            expect(sorted(row[key] for row in dhat["pps"]),
-                   sorted(c["mib"][field] * factor for c in contexts), field)
-        assert all(row["mb"] >= max(row["gb"], row["eb"]) for row in dhat["pps"]), dhat["pps"]
-        expect((dhat["bklt"], dhat["bkacc"], dhat["tg"], dhat["te"]),
-               (True, False, 400000, 2000000), "times")
-        peak, end = (sum(c["mib"][field] for c in contexts) for field in ("PeakSize", "ExitSize"))
-        assert re.search(rf"At t-gmax: {peak} bytes \(100%\)", said), said
-        assert re.search(rf"At t-end:  {end} bytes \(100%\)", said), said
-
-    def dh_view_shows_totals(self):
-        for path in (self.indexed, self.raw):
-            said, dhat = self.dh_view(path)
-            contexts = self.contexts(path)
-            size = sum(c["mib"]["TotalSize"] for c in contexts)
-            count = sum(c["mib"]["AllocCount"] for c in contexts)
-            expect(dhat["bklt"], False, "lifetimes")
-            assert re.search(rf"Total: +{size:,} bytes \(100%.*in {count:,} blocks", said), said
-
     def pprof_of_go_reads_it(self):
         if not shutil.which("go"):
             raise Skip("missing go tool pprof")
@@ -483,8 +434,7 @@ def main():
     report = Report()
     with tempfile.TemporaryDirectory() as folder:
         exports = Exports(os.path.abspath(sys.argv[1]), pathlib.Path(folder))
-        helpers = ("run", "export", "contexts", "nodes", "schema", "decoded", "summary",
-                   "dh_view")
+        helpers = ("run", "export", "contexts", "nodes", "schema", "decoded", "summary")
         for name, case in vars(Exports).items():
             if name.startswith("_") or name in helpers:
                 continue

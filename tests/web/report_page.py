@@ -463,29 +463,6 @@ class Suite:
         expect(page.evaluate("document.querySelectorAll('.timeline polygon.held').length"), 0,
                "areas when none are chosen")
 
-    def areas_end_with_what_is_known(self):
-        """Files of massif do not tell what was alive at the end, but what their last snapshot
-        had."""
-        snapshot = ("#-----------\nsnapshot={}\n#-----------\ntime={}\nmem_heap_B={}\n"
-                    "mem_heap_extra_B=0\nmem_stacks_B=0\nheap_tree={}\n")
-        tree = ("n1: {0} (heap allocation functions) malloc/new/new[], --alloc-fns, etc.\n"
-                " n0: {0} 0x10918A: make (app.c:3)\n")
-        path = self.folder / "massif.out"
-        path.write_text("desc: (none)\ncmd: ./app\ntime_unit: ms\n"
-                        + snapshot.format(0, 0, 0, "empty")
-                        + snapshot.format(1, 100, 4000, "peak") + tree.format(4000)
-                        + snapshot.format(2, 200, 3000, "detailed") + tree.format(3000),
-                        encoding="utf-8")
-        page = self.browser.open(self.report_of(path))
-        expect(page.problems(), [], "problems")
-        area = page.evaluate("document.querySelector('.timeline polygon.held')"
-                             ".getAttribute('points')")
-        points = [tuple(map(float, pair.split(","))) for pair in area.split()]
-        low, top = points[-1][1], min(y for _, y in points)
-        scale = (low - top) / 4000
-        last = min(y for x, y in points if x == max(x for x, _ in points))
-        require(abs(low - last - 3000 * scale) < 0.2, f"3000 B at the end drawn as {area}")
-
     def widths_at_the_peak_and_at_exit(self):
         page = self.browser.open(self.report_of(GOLDEN / "heap-raw" / "handmade-over-time.profraw"))
         whole = "document.querySelector('.box').ariaLabel"
