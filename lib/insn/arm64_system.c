@@ -2,7 +2,6 @@
  * release of Capstone names other registers and operations of extensions, so it is not asked. */
 #include "insn_priv.h"
 
-#include "mem.h"
 #include "search.h"
 
 #include <stdio.h>
@@ -28,61 +27,52 @@ static struct place place_of(uint32_t word)
                           word >> 5 & 7};
 }
 
-static const char *fixed_name(uint32_t word)
-{
-    switch (word) {
-#define PGK_ARM64_FIXED(value, text) \
-    case value: \
-        return text;
-#include "arm64_system.def"
-#undef PGK_ARM64_FIXED
-    default:
-        return NULL;
-    }
-}
-
-enum { ALONE, REGISTER };
-static const struct operation {
+/* The names of one CRn, as arm64_system.def describes them. */
+static const struct names {
     uint16_t fields;
-    uint8_t operand;
     const char *text;
-} operations[] = {
-#define PGK_ARM64_OPERATION(op1, n, m, op2, operand, text) \
-    {FIELDS(1, op1, n, m, op2), operand, text},
+} names[] = {
+#define PGK_ARM64_NAMES(op0, op1, n, text) {(uint16_t)FIELDS(op0, op1, n, 0, 0), text},
 #include "arm64_system.def"
-#undef PGK_ARM64_OPERATION
+#undef PGK_ARM64_NAMES
 };
 
-static const struct operation *operation_of(uint32_t word)
+enum { LAST_FIELDS = 0x7f, NAME_SIZE = 32 }; /* CRm and op2 */
+struct name {
+    char text[3 * NAME_SIZE];
+};
+
+/* The name that an entry at `at` has for `wanted`; false if it is for others. */
+static bool take_name(struct name *name, const char *entry, unsigned at, unsigned wanted)
 {
-    PGK_SEARCH(at, PGK_COUNTOF(operations), mid, operations[mid].fields < fields(word))
-    const struct operation *o = &operations[at];
-    return at < PGK_COUNTOF(operations) && o->fields == fields(word) &&
-                   (o->operand == REGISTER || (word & OPERAND) == OPERAND)
-               ? o
-               : NULL;
+    char before[NAME_SIZE], after[NAME_SIZE] = "";
+    unsigned first, last, step;
+    if (wanted < at)
+        return false;
+    if (sscanf(entry, "%31[^{]{%u-%u/%u}%31s", before, &first, &last, &step, after) < 4) {
+        snprintf(name->text, sizeof name->text, "%s", entry);
+        return wanted == at;
+    }
+    const unsigned number = first + (wanted - at) / step;
+    snprintf(name->text, sizeof name->text, "%s%u%s", before, number, after);
+    return !((wanted - at) % step) && number <= last;
 }
 
-enum use { READ = 1, WRITE = 2, BOTH = READ | WRITE };
-static const struct system_register {
-    uint16_t fields;
-    uint8_t use;
-    const char *name;
-} registers[] = {
-#define PGK_ARM64_REGISTER(op0, op1, n, m, op2, use, name) \
-    {(uint16_t)FIELDS(op0, op1, n, m, op2), use, name},
-#include "arm64_system.def"
-#undef PGK_ARM64_REGISTER
-};
-
-/* Two registers may have the same numbers, one to read and one to write. */
-static const char *register_name(uint32_t word, enum use use)
+/* The name with one of these signs. */
+static bool find_name(struct name *name, uint32_t word, const char *signs)
 {
-    PGK_SEARCH(at, PGK_COUNTOF(registers), mid, registers[mid].fields < fields(word))
-    for (; at < PGK_COUNTOF(registers) && registers[at].fields == fields(word); at++)
-        if (registers[at].use & use)
-            return registers[at].name;
-    return NULL;
+    const unsigned wanted = fields(word) & LAST_FIELDS, group = fields(word) - wanted;
+    PGK_SEARCH(i, PGK_COUNTOF(names), mid, names[mid].fields < group)
+    if (i == PGK_COUNTOF(names) || names[i].fields != group)
+        return false;
+    char entry[NAME_SIZE], sign;
+    unsigned m, op2;
+    int size;
+    for (const char *at = names[i].text;
+         sscanf(at, "%u.%u%c%31s%n", &m, &op2, &sign, entry, &size) == 4; at += size)
+        if (strchr(signs, sign) && take_name(name, entry, m << 3 | op2, wanted))
+            return true;
+    return false;
 }
 
 /* Instructions without a register of their own, whose number is in CRm. False for others. */
@@ -108,32 +98,40 @@ static bool put_number(uint32_t word, char *text, size_t size)
     return true;
 }
 
-/* An operation by its name, or with the numbers of all fields. */
+/* An instruction by its name, with the general register where it has one. */
+static bool put_named(uint32_t word, const char *general, char *text, size_t size)
+{
+    struct name name;
+    const bool bare = (word & OPERAND) == OPERAND && find_name(&name, word, "!");
+    if (word >> 21 & 1 || (!bare && !find_name(&name, word, ":")))
+        return false;
+    char *blank = strchr(name.text, '/');
+    const char *comma = blank && blank[1] ? ", " : "";
+    if (blank)
+        *blank = '\t';
+    snprintf(text, size, "%s%s%s", name.text, bare ? "" : comma, bare ? "" : general);
+    return true;
+}
+
+/* An operation with the numbers of all fields. */
 static void put_operation(uint32_t word, const char *general, char *text, size_t size)
 {
     const struct place p = place_of(word);
     const bool result = word >> 21 & 1, bare = !result && (word & OPERAND) == OPERAND;
-    const struct operation *named = result ? NULL : operation_of(word);
-    if (named)
-        snprintf(text, size, "%s%s", named->text, named->operand == REGISTER ? general : "");
-    else
-        snprintf(text, size, "%s\t%s%s#%u, c%u, c%u, #%u%s%s", result ? "sysl" : "sys",
-                 result ? general : "", result ? ", " : "", p.op1, p.n, p.m, p.op2,
-                 result || bare ? "" : ", ", result || bare ? "" : general);
+    snprintf(text, size, "%s\t%s%s#%u, c%u, c%u, #%u%s%s", result ? "sysl" : "sys",
+             result ? general : "", result ? ", " : "", p.op1, p.n, p.m, p.op2,
+             result || bare ? "" : ", ", result || bare ? "" : general);
 }
 
 static void put_register(uint32_t word, const char *general, char *text, size_t size)
 {
     const bool read = word >> 21 & 1;
     const struct place p = place_of(word);
-    const char *name = register_name(word, read ? READ : WRITE);
-    char numbers[32];
-    if (!name) {
-        snprintf(numbers, sizeof numbers, "S%u_%u_C%u_C%u_%u", p.op0, p.op1, p.n, p.m, p.op2);
-        name = numbers;
-    }
-    snprintf(text, size, "%s\t%s, %s", read ? "mrs" : "msr", read ? general : name,
-             read ? name : general);
+    struct name name;
+    if (!find_name(&name, word, read ? ":<" : ":>"))
+        snprintf(name.text, sizeof name.text, "S%u_%u_C%u_C%u_%u", p.op0, p.op1, p.n, p.m, p.op2);
+    snprintf(text, size, "%s\t%s, %s", read ? "mrs" : "msr", read ? general : name.text,
+             read ? name.text : general);
 }
 
 bool pgk_arm64_system(uint32_t word, char *text, size_t size)
@@ -141,13 +139,12 @@ bool pgk_arm64_system(uint32_t word, char *text, size_t size)
     if (word >> 22 != 0xd5000000 >> 22)
         return false;
     const struct place p = place_of(word);
-    const char *fixed = fixed_name(word);
     char general[8] = "xzr";
     if ((word & OPERAND) != OPERAND)
         snprintf(general, sizeof general, "x%u", word & OPERAND);
-    if (fixed)
-        snprintf(text, size, "%s", fixed);
-    else if (p.op0 == 1)
+    if (p.op0 < 2 && put_named(word, general, text, size))
+        return true;
+    if (p.op0 == 1)
         put_operation(word, general, text, size);
     else if (p.op0 != 0 || word >> 21 & 1 || (word & OPERAND) != OPERAND ||
              !put_number(word, text, size))

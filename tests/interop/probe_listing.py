@@ -9,8 +9,8 @@ import re
 import shutil
 import sys
 
-from peers import (AARCH64, PROGRAMS, Failure, Skip, good, main, need_aarch64, need_linkers, read,
-                   require, run, tool)
+from peers import (AARCH64, HERE, PROGRAMS, Failure, Skip, good, main, need_aarch64, need_linkers,
+                   read, require, run, tool)
 
 LLD = "-fuse-ld=/usr/bin/ld.lld-22"
 CXX = ["probes.cpp", "probes_other.cpp"]
@@ -144,6 +144,14 @@ def system_instructions(work):
     good(tool("clang", 22), AARCH64, "-nostdlib", "-static", LLD, source, "-o", exe)
     out = listings(work, exe, [], [])
     require(out.count(b"\n") > len(words), "hardly any instructions")
+
+
+def table_of_names(work):
+    """The table of these instructions is what the script makes of LLVM's names."""
+    root = os.path.dirname(os.path.dirname(HERE))
+    made = good(os.path.join(root, "scripts", "arm64-names"), tool("llvm-mc", 22))
+    with open(os.path.join(root, "lib", "insn", "arm64_system.def"), encoding="ascii") as f:
+        require(made == f.read(), "differs from what scripts/arm64-names prints: run it")
 
 
 def stripped(work):
@@ -280,6 +288,7 @@ def add_cases(work, tap):
     for flags in (["-O2"], ["-O2", "-static"], ["-O3", "-flto"]):
         tap.add(f"AArch64 C++ clang 22 {' '.join(flags)}", cross_program, work, *flags)
     tap.add("AArch64 system instructions", system_instructions, work)
+    tap.add("table of AArch64 system instructions", table_of_names, work)
     for release in (14, 16, 19):
         tap.add(f"clang {release} -fsplit-machine-functions", split, work, release)
     for newer in (19, 22):
