@@ -152,7 +152,7 @@ static void read_program(struct walk *w, struct pgk_err *err)
     uint64_t done = 0;
     find_text(w);
     if (pgk_elf_symbols(w->elf, &syms, &n, err) ||
-        pgk_insn_decoder_open(&d, pgk_elf_machine(w->elf)->number, PGK_INSN_READABLE, err)) {
+        pgk_insn_decoder_open(&d, pgk_elf_machine(w->elf), PGK_INSN_READABLE, err)) {
         pgk_err_print(err, stderr);
         exit(2);
     }

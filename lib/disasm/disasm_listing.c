@@ -380,8 +380,7 @@ static int open_all(struct pgk_disasm *d, struct pgk_err *err)
     pgk_elf_look_in(d->elf, &d->places);
     if (d->opts->debug_file)
         PGK_TRY(pgk_elf_use_debug(d->elf, d->opts->debug_file, err));
-    PGK_TRY(pgk_insn_decoder_open(&d->decoder, pgk_elf_machine(d->elf)->number, d->style->insns,
-                                  err));
+    PGK_TRY(pgk_insn_decoder_open(&d->decoder, pgk_elf_machine(d->elf), d->style->insns, err));
     if (pgk_elf_entries(d->elf, add_symbol, d) < 0)
         return pgk_fail_nomem(err);
     if (!d->style->every_symbol)

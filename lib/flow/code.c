@@ -99,7 +99,7 @@ int pgk_code_open(struct pgk_code *code, const struct pgk_elf *elf, struct pgk_e
     *code = (struct pgk_code){.elf = elf};
     struct starts starts = {.code = code};
     int status =
-        pgk_insn_decoder_open(&code->decoder, pgk_elf_machine(elf)->number, PGK_INSN_READABLE, err);
+        pgk_insn_decoder_open(&code->decoder, pgk_elf_machine(elf), PGK_INSN_READABLE, err);
     if (!status && pgk_elf_entries(elf, add_start, &starts))
         status = pgk_fail_nomem(err);
     if (!status && starts.v.n)

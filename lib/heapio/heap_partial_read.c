@@ -360,18 +360,26 @@ static int read_stack(struct reader *r, const char *record, struct node **node)
     return id ? 0 : reject(r, off, record, "node", "the empty stack", "one frame at least");
 }
 
-static int read_histogram(struct reader *r, const char *record, struct pgk_mib *m)
+/* Numbers of one field after how many there are, each of `least` bytes or more. */
+static int read_numbers(struct reader *r, const char *record, const char *count, const char *field,
+                        size_t least, uint64_t (*read)(struct pgk_cursor *, const char *))
 {
-    uint64_t n = pgk_cur_uleb_count(&r->c, 1, "size of the histogram");
+    uint64_t n = pgk_cur_uleb_count(&r->c, least, count);
     PGK_TRY(pgk_cur_check(&r->c, r->err, record));
     r->numbers.n = 0;
     if (!pgk_vec_reserve(&r->numbers, n))
         return pgk_fail_nomem(r->err);
     while (n--)
-        r->numbers.v[r->numbers.n++] = pgk_cur_uleb(&r->c, "histogram");
+        r->numbers.v[r->numbers.n++] = read(&r->c, field);
+    return pgk_cur_check(&r->c, r->err, record);
+}
+
+static int read_histogram(struct reader *r, const char *record, struct pgk_mib *m)
+{
+    PGK_TRY(read_numbers(r, record, "size of the histogram", "histogram", 1, pgk_cur_uleb));
     m->hist = r->numbers.n ? r->numbers.v : NULL;
     m->hist_count = (uint32_t)r->numbers.n;
-    return pgk_cur_check(&r->c, r->err, record);
+    return 0;
 }
 
 static int read_mib(struct reader *r, const char *record, struct pgk_mib *m)
@@ -421,7 +429,7 @@ static int read_contexts(struct reader *r)
 
 static int read_site(struct reader *r, const char *record)
 {
-    uint64_t off = pgk_cur_off(&r->c), kind, func, n;
+    uint64_t off = pgk_cur_off(&r->c), kind, func;
     struct node *node;
     PGK_TRY(read_below(r, PGK_SITE_CALL + 1, record, "kind", &kind));
     PGK_TRY(read_below(r, r->functions.n, record, "function", &func));
@@ -431,14 +439,7 @@ static int read_site(struct reader *r, const char *record)
     if (kind == PGK_SITE_ALLOC && !node->has_context)
         return reject(r, off, record, "node", "a stack that no context has",
                       "the stack of a context");
-    n = pgk_cur_uleb_count(&r->c, sizeof(uint64_t), "number of callees");
-    PGK_TRY(pgk_cur_check(&r->c, r->err, record));
-    r->numbers.n = 0;
-    if (!pgk_vec_reserve(&r->numbers, n))
-        return pgk_fail_nomem(r->err);
-    while (n--)
-        r->numbers.v[r->numbers.n++] = pgk_cur_u64(&r->c, "callee");
-    PGK_TRY(pgk_cur_check(&r->c, r->err, record));
+    PGK_TRY(read_numbers(r, record, "number of callees", "callee", sizeof(uint64_t), pgk_cur_u64));
     return pgk_heap_add_site(r->heap, (enum pgk_site_kind)kind, r->functions.v[func], node->to,
                              r->numbers.v, r->numbers.n, r->err);
 }

@@ -17,15 +17,16 @@ static const struct pgk_insn_machine machines[] = {
     MACHINE(EM_AARCH64, pgk_arm64),
 };
 
-int pgk_insn_decoder_open(struct pgk_insn_decoder *d, uint16_t machine, enum pgk_insn_style style,
-                          struct pgk_err *err)
+int pgk_insn_decoder_open(struct pgk_insn_decoder *d, const struct pgk_machine *machine,
+                          enum pgk_insn_style style, struct pgk_err *err)
 {
-    *d = (struct pgk_insn_decoder){.machine = pgk_machine_find(machine), .style = style};
+    *d = (struct pgk_insn_decoder){.machine = machine, .style = style};
     for (size_t i = 0; i < PGK_COUNTOF(machines) && !d->code; i++)
-        if (machines[i].number == machine)
+        if (machines[i].number == machine->number)
             d->code = &machines[i];
-    if (!d->machine || !d->code)
-        return pgk_fail(err, PGK_E_VERSION, .field = "machine", .found = PGK_F("%u", machine),
+    if (!d->code)
+        return pgk_fail(err, PGK_E_VERSION, .field = "machine",
+                        .found = PGK_F("%u", machine->number),
                         .expected = pgk_machine_names((char[200]){0}, 200));
     return d->code->open(d, err);
 }

@@ -57,9 +57,9 @@ struct pgk_insn_decoder {
 
 enum { PGK_INSN_TEXT_SIZE = 192 };
 
-/* `machine` is EM_...; PGK_E_VERSION for one without a row in machines.def. */
-int pgk_insn_decoder_open(struct pgk_insn_decoder *d, uint16_t machine, enum pgk_insn_style style,
-                          struct pgk_err *err);
+/* PGK_E_VERSION for a machine whose instructions are not known. */
+int pgk_insn_decoder_open(struct pgk_insn_decoder *d, const struct pgk_machine *machine,
+                          enum pgk_insn_style style, struct pgk_err *err);
 void pgk_insn_decoder_close(struct pgk_insn_decoder *d);
 
 /* Decodes the instruction at `addr`, whose bytes are the first of `n` > 0. */

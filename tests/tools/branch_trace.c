@@ -11,6 +11,7 @@
  *
  * Linux on x86-64. Source: ptrace(2); the text is that of docs/formats/perf-text.md. */
 #include "insn.h"
+#include "machine.h"
 
 #include "vec.h"
 
@@ -447,7 +448,7 @@ int main(int argc, char **argv)
     t.out = fopen(argv[optind], "w");
     if (!t.out || !t.known || !t.patches)
         fail(argv[optind]);
-    if (pgk_insn_decoder_open(&t.decoder, EM_X86_64, PGK_INSN_READABLE, &err))
+    if (pgk_insn_decoder_open(&t.decoder, pgk_machine_find(EM_X86_64), PGK_INSN_READABLE, &err))
         return 2;
     stay_on_this_processor();
     t.pid = fork();

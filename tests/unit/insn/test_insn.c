@@ -1,7 +1,7 @@
 /* Tests of lib/insn: length, branch class, target and text of both machines. */
-#include "../pgk_test.h"
-
 #include "insn.h"
+
+#include "insn_decoder.h"
 
 #include <elf.h>
 #include <inttypes.h>
@@ -40,7 +40,7 @@ static void check(uint16_t machine, enum pgk_insn_style style, const struct expe
     uint8_t bytes[16];
     char text[PGK_INSN_TEXT_SIZE];
     size_t n = from_hex(e->bytes, bytes);
-    assert_int_equal(pgk_insn_decoder_open(&d, machine, style, NULL), 0);
+    test_decoder_open(&d, machine, style);
     size_t len = pgk_insn_text(&d, bytes, n, ADDR, &insn, text);
     assert_int_equal(len, strlen(text));
     assert_string_equal(text, e->text);
@@ -175,7 +175,7 @@ static void arm64_text(void **state)
         uint8_t bytes[16];
         char text[PGK_INSN_TEXT_SIZE];
         size_t n = from_hex(table[i][0], bytes);
-        assert_int_equal(pgk_insn_decoder_open(&d, EM_AARCH64, PGK_INSN_LLVM, NULL), 0);
+        test_decoder_open(&d, EM_AARCH64, PGK_INSN_LLVM);
         (void)pgk_insn_text(&d, bytes, n, ADDR, &insn, text);
         assert_string_equal(text, table[i][1]);
         pgk_insn_decoder_close(&d);
@@ -210,7 +210,7 @@ static void what_is_no_instruction_is_skipped(void **state)
         uint8_t bytes[16];
         char text[PGK_INSN_TEXT_SIZE];
         size_t n = from_hex(table[i].bytes, bytes);
-        assert_int_equal(pgk_insn_decoder_open(&d, table[i].machine, PGK_INSN_LLVM, NULL), 0);
+        test_decoder_open(&d, table[i].machine, PGK_INSN_LLVM);
         (void)pgk_insn_text(&d, bytes, n, ADDR, &insn, text);
         assert_string_equal(text, "<unknown>");
         assert_false(insn.valid);
@@ -227,7 +227,7 @@ static void random_bytes(void **state)
     uint64_t random = 1;
     for (int m = 0; m < 2; m++) {
         struct pgk_insn_decoder d;
-        assert_int_equal(pgk_insn_decoder_open(&d, machines[m], PGK_INSN_READABLE, NULL), 0);
+        test_decoder_open(&d, machines[m], PGK_INSN_READABLE);
         for (int i = 0; i < 200000; i++) {
             uint64_t bytes[2] = {test_random(&random), test_random(&random)};
             char text[PGK_INSN_TEXT_SIZE];
@@ -254,7 +254,7 @@ static void decoding_again_is_the_same(void **state)
     uint64_t random = 3;
     for (unsigned opcodes = 0; opcodes < 256; opcodes += 2) {
         struct pgk_insn_decoder old;
-        assert_int_equal(pgk_insn_decoder_open(&old, EM_X86_64, PGK_INSN_READABLE, NULL), 0);
+        test_decoder_open(&old, EM_X86_64, PGK_INSN_READABLE);
         for (int i = 0; i < 3000; i++) {
             uint64_t words[3] = {test_random(&random), test_random(&random), test_random(&random)};
             uint8_t bytes[24];
@@ -268,7 +268,7 @@ static void decoding_again_is_the_same(void **state)
             struct pgk_insn_decoder fresh;
             struct pgk_insn a, b;
             size_t size = 1 + (size_t)(test_random(&random) % 24);
-            assert_int_equal(pgk_insn_decoder_open(&fresh, EM_X86_64, PGK_INSN_READABLE, NULL), 0);
+            test_decoder_open(&fresh, EM_X86_64, PGK_INSN_READABLE);
             pgk_insn_decode(&old, bytes, size, ADDR, &a);
             pgk_insn_decode(&fresh, bytes, size, ADDR, &b);
             same(&a, &b);
@@ -283,7 +283,8 @@ static void other_machines_are_refused(void **state)
     (void)state;
     struct pgk_insn_decoder d;
     struct pgk_err err = {0};
-    assert_int_equal(pgk_insn_decoder_open(&d, EM_RISCV, PGK_INSN_LLVM, &err), PGK_E_VERSION);
+    const struct pgk_machine riscv = {.number = EM_RISCV};
+    assert_int_equal(pgk_insn_decoder_open(&d, &riscv, PGK_INSN_LLVM, &err), PGK_E_VERSION);
     assert_string_equal(err.field, "machine");
     assert_string_equal(err.expected, "x86-64 (62) or AArch64 (183)");
 }

@@ -1,7 +1,7 @@
 /* What instructions do with addresses: a table of the forms that compilers emit. */
 #include "insn_effect.h"
 
-#include "pgk_test.h"
+#include "insn_decoder.h"
 
 #include <elf.h>
 
@@ -114,7 +114,7 @@ static void check_pads(uint16_t machine, const char *bytes, size_t n, bool pads)
 {
     struct pgk_insn_decoder d;
     struct pgk_insn_effect e;
-    assert_int_equal(pgk_insn_decoder_open(&d, machine, PGK_INSN_READABLE, NULL), 0);
+    test_decoder_open(&d, machine, PGK_INSN_READABLE);
     pgk_insn_effect(&d, (const uint8_t *)bytes, n, AT, &e);
     assert_int_equal(e.pads, pads);
     pgk_insn_decoder_close(&d);
@@ -139,7 +139,7 @@ static void check_store_of(uint16_t machine, const char *bytes, size_t n, int ba
 {
     struct pgk_insn_decoder d;
     struct pgk_insn_effect e;
-    assert_int_equal(pgk_insn_decoder_open(&d, machine, PGK_INSN_READABLE, NULL), 0);
+    test_decoder_open(&d, machine, PGK_INSN_READABLE);
     pgk_insn_effect(&d, (const uint8_t *)bytes, n, AT, &e);
     assert_int_equal(e.stores, stores);
     if (stores) {
@@ -236,7 +236,7 @@ static void check(const struct pgk_insn_decoder *d, const struct form *f)
 static void check_all(uint16_t machine, const struct form *forms, size_t n)
 {
     struct pgk_insn_decoder d;
-    assert_int_equal(pgk_insn_decoder_open(&d, machine, PGK_INSN_READABLE, NULL), 0);
+    test_decoder_open(&d, machine, PGK_INSN_READABLE);
     for (size_t i = 0; i < n; i++)
         check(&d, &forms[i]);
     pgk_insn_decoder_close(&d);
@@ -263,7 +263,7 @@ static void random_bytes(void **state)
     uint64_t seed = 1;
     for (size_t m = 0; m < PGK_COUNTOF(machines); m++) {
         struct pgk_insn_decoder d;
-        assert_int_equal(pgk_insn_decoder_open(&d, machines[m], PGK_INSN_READABLE, NULL), 0);
+        test_decoder_open(&d, machines[m], PGK_INSN_READABLE);
         for (int k = 0; k < 100000; k++) {
             struct pgk_insn_effect e;
             struct pgk_insn insn;
@@ -287,8 +287,8 @@ static void names_of_addresses(void **state)
         compare[] = {0x48, 0x81, 0x3d, 0x10, 0, 0, 0, 0x28, 7, 0x20, 0}; /* 0x101b; 0x200728 */
     static const uint8_t page[] = {8, 0, 0, 0xb0}; /* adrp x8, 0x2000 */
     struct pgk_insn_decoder x, arm;
-    assert_int_equal(pgk_insn_decoder_open(&x, EM_X86_64, PGK_INSN_READABLE, NULL), 0);
-    assert_int_equal(pgk_insn_decoder_open(&arm, EM_AARCH64, PGK_INSN_READABLE, NULL), 0);
+    test_decoder_open(&x, EM_X86_64, PGK_INSN_READABLE);
+    test_decoder_open(&arm, EM_AARCH64, PGK_INSN_READABLE);
     assert_true(pgk_insn_may_name(&x, lea, sizeof lea, AT, 0x23f8, 0x23f8));
     assert_true(pgk_insn_may_name(&x, lea, sizeof lea, AT, 0x23f0, 0x2400));
     assert_false(pgk_insn_may_name(&x, lea, sizeof lea, AT, 0x2400, 0x2500));

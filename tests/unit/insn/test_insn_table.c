@@ -1,7 +1,7 @@
 /* Which instructions read a table of functions. */
 #include "insn.h"
 
-#include "pgk_test.h"
+#include "insn_decoder.h"
 
 #include <elf.h>
 
@@ -12,7 +12,7 @@ static void check(uint16_t machine, const char *hex, bool is, bool branch, int r
     size_t n = strlen(hex) / 2;
     uint8_t *bytes = malloc(n); /* of its size, so that reading past the end is noticed */
     assert_non_null(bytes);
-    assert_int_equal(pgk_insn_decoder_open(&d, machine, PGK_INSN_READABLE, NULL), 0);
+    test_decoder_open(&d, machine, PGK_INSN_READABLE);
     for (size_t i = 0; i < n; i++)
         assert_int_equal(sscanf(hex + 2 * i, "%2hhx", &bytes[i]), 1);
     assert_int_equal(pgk_insn_table(&d, bytes, n, &t), is);

@@ -1,5 +1,5 @@
 /* Tests of lib/insn/x86_memo.c: what it knows of an instruction is what Zydis says of it. */
-#include "../pgk_test.h"
+#include "insn_decoder.h"
 
 #include "x86_priv.h"
 
@@ -42,7 +42,7 @@ static void what_is_remembered_is_what_zydis_says(void **state)
     struct pgk_insn found, plain;
     uint64_t random = 1;
     unsigned known = 0;
-    assert_int_equal(pgk_insn_decoder_open(&d, EM_X86_64, PGK_INSN_READABLE, NULL), 0);
+    test_decoder_open(&d, EM_X86_64, PGK_INSN_READABLE);
     for (int round = 0; round < 300000; round++) {
         uint8_t code[BYTES];
         uint64_t addr = test_random(&random) >> (round & 31);
