@@ -83,12 +83,12 @@ int main(int argc, char **argv)
         return 0;
     }
     pairs /= n;
-    const double begun = seconds();
+    const double started = seconds();
     for (int i = 0; i < n; i++)
         if (pthread_create(&threads[i], NULL, loop, NULL))
             return 1;
     for (int i = 0; i < n; i++)
         pthread_join(threads[i], NULL);
-    printf("%.2f\n", (seconds() - begun) * 1e9 / (double)pairs / n);
+    printf("%.2f\n", (seconds() - started) * 1e9 / (double)pairs / n);
     return 0;
 }

@@ -128,7 +128,7 @@ class Run:
             argv = ["redis-server", "--port", "0", "--unixsocket", self.address, "--save", "",
                     "--appendonly", "no", "--dir", self.folder.name, "--logfile",
                     os.path.join(self.folder.name, "log")]
-        self.begun = time.monotonic()
+        self.started = time.monotonic()
         self.child = subprocess.Popen([*prefix, *argv], stdin=subprocess.DEVNULL, stdout=self.out,
                                       stderr=subprocess.DEVNULL)
 
@@ -137,13 +137,13 @@ class Run:
         text = b""
         if self.redis:
             while not os.path.exists(self.address):
-                if time.monotonic() - self.begun > 60:
+                if time.monotonic() - self.started > 60:
                     self.child.send_signal(signal.SIGTERM)
                     raise SystemExit("bench: redis-server does not start")
                 time.sleep(0.01)
             text = ask_redis(self.address, self.keys)
         _, status, usage = os.wait4(self.child.pid, 0)
-        seconds = time.monotonic() - self.begun
+        seconds = time.monotonic() - self.started
         self.child.returncode = os.waitstatus_to_exitcode(status)
         if self.child.returncode:
             raise SystemExit(f"bench: exit code {self.child.returncode}: {' '.join(self.argv)}")

@@ -79,7 +79,7 @@ static bool is_all_loaded(const struct pgbr_engine *x)
 /* The run before the first branch is incomplete, and is not counted. */
 void pgbr_count_window(struct pgbr_engine *x)
 {
-    u64 begun = 0, loads = 0;
+    u64 started = 0, loads = 0;
     bool gone = false;
     if (!is_all_loaded(x)) {
         pgbr_count(PGK_BRANCH_UNLOADED);
@@ -90,15 +90,15 @@ void pgbr_count_window(struct pgbr_engine *x)
         const struct pgbr_branch *b = &x->branches[i];
         const u64 from = pgbr_module_name(b->from, &gone), to = pgbr_module_name(b->to, &gone);
         loads = count_loads(x, loads, i);
-        if (begun && from)
-            pgbr_table_add(PGK_BRANCH_RAN, begun, from, innermost());
+        if (started && from)
+            pgbr_table_add(PGK_BRANCH_RAN, started, from, innermost());
         if (from)
             pgbr_table_add(PGK_BRANCH_TAKEN, from, to, innermost());
         if (x->chain_n && b->back == PGBR_RETURNED)
             close_to(b->to);
         else if (x->chain_n && b->back)
             open_call(b->back);
-        begun = to;
+        started = to;
     }
     count_loads(x, loads, x->n);
     if (pgbr_options.perf)

@@ -52,21 +52,21 @@ struct sample {
 _Static_assert(sizeof(struct mapping) % 8 == 0, "records are of whole words");
 
 static char path[1200];
-static bool begun, refused;
+static bool started, refused;
 static u64 data_bytes;
 static char buffer[BUFFER_BYTES] __attribute__((aligned(8)));
 static u32 used;
 
 void pgbr_perf_drop(void)
 {
-    if (begun)
+    if (started)
         pgg_sys_remove(path);
     refused = true;
 }
 
 void pgbr_perf_forked(void)
 {
-    begun = refused = false;
+    started = refused = false;
     data_bytes = used = 0;
 }
 
@@ -158,8 +158,8 @@ static int put_window(int fd, const struct pgbr_engine *x)
 {
     const u32 process = (u32)pgg_sys_process();
     const u64 time = now();
-    int err = begun ? 0 : begin(fd);
-    begun = true;
+    int err = started ? 0 : begin(fd);
+    started = true;
     for (u64 i = 0; i < x->n && !err; i += STACK)
         err = put_sample(fd, &x->branches[i], x->n - i < STACK ? x->n - i : STACK, process, time);
     return err ? err : flush(fd);
@@ -170,12 +170,12 @@ void pgbr_perf_add(const struct pgbr_engine *x)
     struct pgg_text t;
     if (refused || !x->n)
         return;
-    if (!begun) {
+    if (!started) {
         pgg_text_init(&t, path, sizeof path);
         pgg_text_str(&t, pgbr_table_path());
         pgg_text_str(&t, ".perf");
     }
-    const int fresh = begun ? 0 : O_CREAT | O_TRUNC;
+    const int fresh = started ? 0 : O_CREAT | O_TRUNC;
     const long fd = pgg_file_open(path, O_WRONLY | fresh);
     const int err = fd < 0 ? (int)fd : put_window((int)fd, x);
     if (fd >= 0)

@@ -261,7 +261,7 @@ PGG_INLINE void end(struct pgrt_thread *t, const struct pgrt_object *o)
         return;
     if (PGG_LIKELY(!(o->h.kind & PGRT_KIND_SILENT)))
         pgrt_table_add(t, &o->h, use_of(o), pgrt_now_ms(), pgrt_cpu(), (uintptr_t)o->at);
-    else if (!(o->h.kind & PGRT_KIND_UNBEGUN))
+    else if (!(o->h.kind & PGRT_KIND_UNNOTED))
         pgrt_table_gone(t, &o->h);
 }
 
@@ -385,15 +385,15 @@ PGG_INLINE void *alloc(size_t n, size_t align, bool zero, const void *frame, voi
     if (PGG_LIKELY(object)) {
         if (old && PGG_LIKELY(object != old))
             move(t, object, n, old, mapped);
-        const bool begun = PGG_LIKELY(t) &&
+        const bool noted = PGG_LIKELY(t) &&
                            PGG_LIKELY(pgrt_table_begin(t, &t->table, &t->series, context, n, now));
-        if (PGG_LIKELY(begun))
+        if (PGG_LIKELY(noted))
             t->series.last = object;
         begin(object, form,
               &(struct pgrt_header){
                   .size = n,
                   .cpu = pgrt_cpu(),
-                  .kind = (t ? 0 : PGRT_KIND_SILENT) | (begun ? 0 : PGRT_KIND_UNBEGUN) |
+                  .kind = (t ? 0 : PGRT_KIND_SILENT) | (noted ? 0 : PGRT_KIND_UNNOTED) |
                           (mapped ? PGRT_KIND_MAPPED : 0),
                   .generation = pgrt_generation & 0xff,
                   .context = context,

@@ -27,7 +27,7 @@ struct sum {
 };
 struct of_context {
     const struct pgrt_mib *mib;
-    const struct pgrt_begun *begun;
+    const struct pgrt_allocated *allocated;
     struct sum *sum; /* of both, and of all others */
 };
 /* What of a context is alive is in the next dump's sheets, too. */
@@ -46,8 +46,8 @@ struct sums {
 struct plan {
     struct pgrt_raw_header h;
     const struct pgg_segment *segments;
-    struct pgrt_times times;
-    u64 n_segments, contexts, objects, mibs_end, stack_bytes;
+    struct pgrt_notes notes;
+    u64 n_segments, contexts, objects, mibs_end;
 };
 struct merged {
     struct pgrt_dump dump; /* for the store */
@@ -64,7 +64,8 @@ struct merged {
 
 /* Adds what a thread knows of a context over time. The sums of all threads are meant: one of them
  * alone may have freed more than it made. Objects are counted modulo 2^32. */
-static void add_begun(const struct merged *all, struct pgrt_life *l, const struct pgrt_begun *b)
+static void add_allocated(const struct merged *all, struct pgrt_life *l,
+                          const struct pgrt_allocated *b)
 {
     const bool saved = b->epoch == all->snapshot;
     l->exit_bytes += b->alive_bytes;
@@ -81,8 +82,8 @@ static struct pgrt_life life_of(const struct merged *all, u32 id)
     struct pgrt_life l = {.context = id};
     if (c->sum)
         return c->sum->life;
-    if (c->begun)
-        add_begun(all, &l, c->begun);
+    if (c->allocated)
+        add_allocated(all, &l, c->allocated);
     return l;
 }
 
@@ -134,24 +135,24 @@ static void take(void *arg, const struct pgrt_mib *m)
         c->mib = m;
 }
 
-static void take_life(void *arg, const struct pgrt_begun *b)
+static void take_life(void *arg, const struct pgrt_allocated *b)
 {
     struct merged *all = arg;
     if (b->context >= all->n)
         return;
     struct of_context *c = &all->of[b->context];
-    struct sum *sum = c->begun || c->sum ? sum_of(all, b->context) : NULL;
+    struct sum *sum = c->allocated || c->sum ? sum_of(all, b->context) : NULL;
     if (sum)
-        add_begun(all, &sum->life, b);
+        add_allocated(all, &sum->life, b);
     else
-        c->begun = b;
+        c->allocated = b;
 }
 
 static void take_lives(struct merged *all)
 {
-    const struct pgrt_times *times = pgrt_store_times();
-    all->snapshot = times ? times->epoch : 0;
-    pgrt_store_each_begun(take_life, all);
+    const struct pgrt_notes *notes = pgrt_store_notes();
+    all->snapshot = notes ? notes->facts.epoch : 0;
+    pgrt_store_each_allocated(take_life, all);
 }
 
 /* Takes it from the sheets before they go; false: there is no memory for it. */
@@ -177,7 +178,7 @@ static void carry(const struct merged *all)
 {
     struct pgrt_thread *t = pgrt_threads_first();
     for (const struct carried *c = all->carried; c < all->carried + all->n_carried; c++) {
-        struct pgrt_begun *b = pgrt_table_carry(t, c->context);
+        struct pgrt_allocated *b = pgrt_table_carry(t, c->context);
         if (!b)
             continue;
         b->alive_bytes = c->bytes;
@@ -213,7 +214,7 @@ static void take_live(void *arg, struct pgrt_object *o)
     if (!sum)
         return;
     pgrt_touched_merge(&sum->life.use, &touched);
-    if (h->kind & PGRT_KIND_UNBEGUN) { /* of a child that had no file yet */
+    if (h->kind & PGRT_KIND_UNNOTED) { /* of a child that had no file yet */
         sum->life.exit_bytes += h->size;
         sum->life.exit_objects++;
     }
@@ -317,45 +318,54 @@ static const struct pgrt_histogram *histogram(u64 version, u32 context)
     return pgrt_histogram && element_bytes(version) ? pgrt_histogram_of(context) : NULL;
 }
 
-static size_t life_size(const struct merged *all)
+static u64 part_bytes(const struct pgk_notes_part *part)
 {
-    return all->looked ? sizeof(struct pgrt_life) : offsetof(struct pgrt_life, lost);
+    return part->records * part->size;
 }
 
 /* Says where the series is, its breakdowns, and what is known of contexts over time, from `off` on;
- * bytes of all, and of what says so. */
-static u64 plan_times(const struct merged *all, struct pgrt_times *times, u64 off)
+ * bytes of all, and of the notes. */
+static u64 plan_notes(const struct merged *all, struct pgrt_notes *notes, u64 off)
 {
-    const struct pgrt_times *now = pgrt_store_times();
-    *times = now ? *now : (struct pgrt_times){0};
-    times->epoch = times->lives = 0;
+    static const enum pgk_notes_parts order[] = {PGK_NOTES_SERIES, PGK_NOTES_BREAKDOWNS,
+                                                 PGK_NOTES_LIVES};
+    const u64 first = off;
+    const struct pgrt_notes *now = pgrt_store_notes();
+    struct pgrt_facts *facts = &notes->facts;
+    pgrt_notes_begin(notes, all->looked ? PGRT_NOTE_UNREACHABLE : 0, 0);
+    if (now) {
+        facts->peak_ms = now->facts.peak_ms;
+        facts->peak_bytes = now->facts.peak_bytes;
+        facts->peak_objects = now->facts.peak_objects;
+        notes->part[PGK_NOTES_SERIES].records = now->part[PGK_NOTES_SERIES].records;
+        notes->part[PGK_NOTES_BREAKDOWNS].records = now->part[PGK_NOTES_BREAKDOWNS].records;
+    }
     for (u32 id = 1; id < all->n; id++) {
         const struct pgrt_life l = life_of(all, id);
-        times->lives += has_life(&l);
+        notes->part[PGK_NOTES_LIVES].records += has_life(&l);
     }
-    const u64 points = times->points * sizeof(struct pgrt_point),
-              breakdowns = times->breakdowns * sizeof(struct pgrt_breakdown),
-              lives = times->lives * life_size(all);
-    times->series_off = points ? off : 0;
-    times->breakdowns_off = breakdowns ? off + points : 0;
-    times->lives_off = lives ? off + points + breakdowns : 0;
-    return points + breakdowns + lives + sizeof *times;
+    for (u32 i = 0; i < sizeof order / sizeof *order; i++) {
+        struct pgk_notes_part *part = &notes->part[order[i]];
+        part->off = part->records ? off : 0;
+        off += part_bytes(part);
+    }
+    notes->part[PGK_NOTES_FACTS].off = off;
+    return off + sizeof *notes - first;
 }
 
-static void put_times(struct pgrt_out *to, const struct merged *all)
+static void put_notes(struct pgrt_out *to, const struct merged *all)
 {
-    const struct pgrt_times *times = &all->plan.times, *now = pgrt_store_times();
-    if (times->points)
-        pgrt_out(to, pgrt_store_points(now), times->points * sizeof(struct pgrt_point));
-    if (times->breakdowns)
-        pgrt_out(to, pgrt_store_breakdowns(now),
-                 times->breakdowns * sizeof(struct pgrt_breakdown));
+    const struct pgrt_notes *notes = &all->plan.notes, *now = pgrt_store_notes();
+    if (now) {
+        pgrt_out(to, pgrt_store_points(now), part_bytes(&notes->part[PGK_NOTES_SERIES]));
+        pgrt_out(to, pgrt_store_breakdowns(now), part_bytes(&notes->part[PGK_NOTES_BREAKDOWNS]));
+    }
     for (u32 id = 1; id < all->n; id++) {
         const struct pgrt_life l = life_of(all, id);
         if (has_life(&l))
-            pgrt_out(to, &l, life_size(all));
+            pgrt_out(to, &l, sizeof l);
     }
-    pgrt_out(to, times, sizeof *times);
+    pgrt_out(to, notes, sizeof *notes);
 }
 
 static void put_mibs(struct pgrt_out *to, const struct merged *all)
@@ -386,7 +396,7 @@ static struct plan plan_dump(const struct merged *all)
 {
     const u64 version = pgrt_options.raw_version;
     struct plan p = {.h = {.magic = PGRT_RAW_MAGIC, .version = version}};
-    u64 elements = 0;
+    u64 elements = 0, stack_bytes = 0;
     p.n_segments = pgg_modules(&p.segments);
     for (u32 id = 1; id < all->n; id++) {
         const u64 objects = mib_of(all, id).AllocCount;
@@ -395,16 +405,20 @@ static struct plan plan_dump(const struct merged *all)
             continue;
         p.contexts++;
         p.objects += objects;
-        p.stack_bytes += (2 + pgrt_context(id)->n) * sizeof(u64);
+        stack_bytes += (2 + pgrt_context(id)->n) * sizeof(u64);
         elements += hist ? hist->n : 0;
     }
     p.h.segment_off = sizeof p.h;
-    const u64 times_off = p.h.segment_off + sizeof(u64) + p.n_segments * sizeof *p.segments;
-    p.h.mib_off = times_off + plan_times(all, &p.times, times_off) + sizeof(struct pgrt_notes);
+    const u64 notes_off = p.h.segment_off + sizeof(u64) + p.n_segments * sizeof *p.segments;
+    p.h.mib_off = notes_off + plan_notes(all, &p.notes, notes_off);
     p.mibs_end = p.h.mib_off + sizeof(u64) + p.contexts * mib_size(version) +
                  elements * element_bytes(version);
     p.h.stack_off = (p.mibs_end + 7) & ~UINT64_C(7);
-    p.h.total_size = p.h.stack_off + sizeof(u64) + p.stack_bytes;
+    p.h.total_size = p.h.stack_off + sizeof(u64) + stack_bytes;
+    p.notes.facts.dropped = pgrt_dropped;
+    p.notes.facts.stack_bytes = stack_bytes;
+    p.notes.facts.own_ns = pgrt_cost_ns(p.objects);
+    p.notes.facts.own_bytes = pgrt_cost_bytes();
     return p;
 }
 
@@ -417,14 +431,7 @@ static void write_dump(const struct pgrt_dump *dump, u64 total_size, struct pgrt
     pgrt_out(to, &h, sizeof h);
     put_u64(to, p->n_segments);
     pgrt_out(to, p->segments, p->n_segments * sizeof *p->segments);
-    put_times(to, all);
-    pgrt_out(to,
-             &(struct pgrt_notes){.magic = PGK_NOTES_MAGIC, .flags = pgrt_notes_flags() |
-                                           (all->looked ? PGRT_NOTE_UNREACHABLE : 0),
-                                  .dropped = pgrt_dropped, .stack_bytes = p->stack_bytes,
-                                  .own_ns = pgrt_cost_ns(p->objects),
-                                  .own_bytes = pgrt_cost_bytes()},
-             sizeof(struct pgrt_notes));
+    put_notes(to, all);
     put_mibs(to, all);
     pgrt_out(to, &(u64){0}, p->h.stack_off - p->mibs_end);
     put_stacks(to, all);
@@ -562,7 +569,7 @@ void pgrt_reset(void)
     if (pgrt_gate_now() == PGRT_GATE_STOP) {
         const int err = pgrt_store_reset();
         if (err)
-            pgrt_say("no new file could be begun, the profile goes on in the old one",
+            pgrt_say("no new file could be made, the profile goes on in the old one",
                      pgg_errno_name(err));
     }
     pgrt_start_world();

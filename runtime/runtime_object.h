@@ -15,7 +15,7 @@ enum {
     PGRT_KIND_MAPPED = 1,  /* its block is from runtime_mapped.h */
     PGRT_KIND_SPARE = 2,   /* from the spare memory; never given back */
     PGRT_KIND_SILENT = 4,  /* is in no profile */
-    PGRT_KIND_UNBEGUN = 8, /* not noted when it was made, as there was no file */
+    PGRT_KIND_UNNOTED = 8, /* not noted when it was made, as there was no file */
 };
 struct pgrt_header {
     u64 size : 40, cpu : 12, kind : 4, generation : 8;

@@ -6,6 +6,7 @@
 
 #pragma GCC visibility push(hidden)
 
+#include "heap_notes.h"
 #include "heap_raw_versions.def"
 struct pgrt_raw_header {
 #define PGK_RAW_HEADER(name, type, meaning) type name;
@@ -29,33 +30,26 @@ struct pgrt_touched {
 #undef PGK_TOUCHED
 };
 
-/* The objects that a thread has begun in a context, from which a reader finds the live ones after a
- * kill: over all threads, the objects and bytes begun, less those in the MIBs. start_ms covers only
- * live objects. */
-struct pgrt_begun {
-#define PGK_BEGUN(name, type, meaning) type name;
-#define PGK_BEGUN_TIMES(name, type, meaning) type name;
+/* The objects that a thread has allocated in a context, from which a reader finds the live ones
+ * after a kill: over all threads, the objects and bytes allocated, less those in the MIBs. start_ms
+ * covers only live objects. */
+struct pgrt_allocated {
+#define PGK_ALLOCATED(name, type, meaning) type name;
 #include "heap_notes.def"
-#undef PGK_BEGUN_TIMES
-#undef PGK_BEGUN
+#undef PGK_ALLOCATED
     struct pgrt_touched use; /* of those the thread has ended */
 };
-_Static_assert(sizeof(struct pgrt_begun) == 96, "as docs/formats/interrupted-heap.md has it");
 
+struct pgrt_facts {
+#define PGK_FACT(name, meaning) u64 name;
+#include "heap_notes.def"
+#undef PGK_FACT
+};
 /* In front of the MIB section. docs/formats/interrupted-heap.md */
 struct pgrt_notes {
-#define PGK_NOTE(name, meaning) u64 name;
-#include "heap_notes.def"
-#undef PGK_NOTE
-};
-/* In front of the notes. */
-struct pgrt_times {
-#define PGK_TIME_BREAKDOWNS(name, meaning) u64 name;
-#include "heap_notes.def"
-#undef PGK_TIME_BREAKDOWNS
-#define PGK_TIME(name, meaning) u64 name;
-#include "heap_notes.def"
-#undef PGK_TIME
+    struct pgrt_facts facts;
+    struct pgk_notes_part part[PGK_NOTES_PARTS];
+    struct pgk_notes_end end;
 };
 /* Of the series. */
 struct pgrt_point {
@@ -87,8 +81,12 @@ struct pgrt_life {
 #include "heap_notes.def"
 #undef PGK_LIFE
     struct pgrt_touched use;
-    struct pgrt_unreachable lost; /* in the file where somebody looked */
+    struct pgrt_unreachable lost; /* with the flag UNREACHABLE */
 };
+_Static_assert(sizeof(struct pgrt_facts) == 80 && sizeof(struct pgrt_allocated) == 96 &&
+                   sizeof(struct pgrt_life) == 96 && sizeof(struct pgrt_point) == 40 &&
+                   sizeof(struct pgrt_breakdown) == 400,
+               "records as heap_notes.def has them");
 enum {
 #define PGK_NOTES_FLAG(name, value, meaning) PGRT_NOTE_##name = value,
 #include "heap_notes.def"

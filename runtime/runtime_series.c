@@ -21,6 +21,11 @@ static u32 interval_ms = 1;
 static volatile u32 lock; /* of points, and of snapshots: whoever finds it taken goes on without */
 static u64 next_peak_bytes = 1; /* looked at without the lock, too */
 
+static u64 *points_of(struct pgrt_notes *notes)
+{
+    return &notes->part[PGK_NOTES_SERIES].records;
+}
+
 static bool try_lock(void)
 {
     return !__atomic_exchange_n(&lock, 1, __ATOMIC_ACQUIRE);
@@ -76,14 +81,14 @@ static void set_limit(struct pgrt_series *s, const struct total *now)
 
 static void snapshot(const struct total *now, u32 now_ms)
 {
-    struct pgrt_times *times = pgrt_store_times();
+    struct pgrt_notes *notes = pgrt_store_notes();
     __atomic_store_n(&next_peak_bytes, now->bytes + now->bytes / PEAK_STEP + 1, __ATOMIC_RELAXED);
-    if (!times)
+    if (!notes)
         return;
-    times->peak_ms = now_ms;
-    times->peak_bytes = now->bytes;
-    times->peak_objects = now->objects;
-    times->epoch = pgrt_snapshot + 1;
+    notes->facts.peak_ms = now_ms;
+    notes->facts.peak_bytes = now->bytes;
+    notes->facts.peak_objects = now->objects;
+    notes->facts.epoch = pgrt_snapshot + 1;
     __atomic_store_n(&pgrt_snapshot, pgrt_snapshot + 1, __ATOMIC_RELEASE);
 }
 
@@ -126,41 +131,41 @@ PGG_COLD void pgrt_series_peak(struct pgrt_thread *t)
 /* Of two neighbours the later one stays, and so do the breakdowns of those that stay. The number of
  * points changes last: until then a reader finds early points that are later than some after
  * them. */
-static void thin(struct pgrt_times *times, struct pgrt_point *points)
+static void thin(struct pgrt_notes *notes, struct pgrt_point *points)
 {
     for (u32 i = 0; i < PGRT_POINTS_MAX / 2; i++) {
         points[i] = points[2 * i + 1];
         pgg_compiler_barrier();
     }
-    times->points = PGRT_POINTS_MAX / 2;
-    struct pgrt_breakdown *breakdowns = pgrt_store_breakdowns(times);
+    *points_of(notes) = PGRT_POINTS_MAX / 2;
+    struct pgrt_breakdown *breakdowns = pgrt_store_breakdowns(notes);
     for (u32 i = 0; i < PGRT_BREAKDOWNS_MAX / 2; i++)
         pgrt_breakdown_copy(&breakdowns[i], &breakdowns[2 * i + 1]);
     pgg_compiler_barrier();
-    times->breakdowns = PGRT_BREAKDOWNS_MAX / 2;
+    notes->part[PGK_NOTES_BREAKDOWNS].records = PGRT_BREAKDOWNS_MAX / 2;
     interval_ms *= 2;
 }
 
 /* Of the point that was added last. */
-static void break_down(struct pgrt_times *times, u32 now_ms)
+static void break_down(struct pgrt_notes *notes, u32 now_ms)
 {
-    const u64 n = times->points / PGRT_BREAKDOWN_EVERY;
-    pgrt_breakdown_take(&pgrt_store_breakdowns(times)[n - 1], now_ms);
+    const u64 n = *points_of(notes) / PGRT_BREAKDOWN_EVERY;
+    pgrt_breakdown_take(&pgrt_store_breakdowns(notes)[n - 1], now_ms);
     pgg_compiler_barrier();
-    times->breakdowns = n;
+    notes->part[PGK_NOTES_BREAKDOWNS].records = n;
 }
 
 static void add_point(u32 now_ms)
 {
     struct pgrt_point *points;
-    struct pgrt_times *times = pgrt_store_times();
-    if (!times)
+    struct pgrt_notes *notes = pgrt_store_notes();
+    if (!notes)
         return;
-    points = pgrt_store_points(times);
-    if (times->points == PGRT_POINTS_MAX)
-        thin(times, points);
+    points = pgrt_store_points(notes);
+    if (*points_of(notes) == PGRT_POINTS_MAX)
+        thin(notes, points);
     const struct total now = total();
-    points[times->points] = (struct pgrt_point){
+    points[*points_of(notes)] = (struct pgrt_point){
         .ms = now_ms,
         .bytes = now.bytes,
         .objects = now.objects,
@@ -168,9 +173,9 @@ static void add_point(u32 now_ms)
         .allocated_objects = now.made_objects,
     };
     pgg_compiler_barrier();
-    times->points++;
-    if (times->points % PGRT_BREAKDOWN_EVERY == 0)
-        break_down(times, now_ms);
+    ++*points_of(notes);
+    if (*points_of(notes) % PGRT_BREAKDOWN_EVERY == 0)
+        break_down(notes, now_ms);
 }
 
 PGG_COLD void pgrt_series_point(u32 now_ms)
@@ -186,14 +191,14 @@ PGG_COLD void pgrt_series_point(u32 now_ms)
 
 void pgrt_series_close(u32 now_ms)
 {
-    struct pgrt_times *times = pgrt_store_times();
+    struct pgrt_notes *notes = pgrt_store_notes();
     const struct total now = total();
-    if (!times)
+    if (!notes)
         return;
-    if (now.bytes > times->peak_bytes)
+    if (now.bytes > notes->facts.peak_bytes)
         snapshot(&now, now_ms);
-    if (times->points && pgrt_store_points(times)[times->points - 1].ms == now_ms)
-        times->points--;
+    if (*points_of(notes) && pgrt_store_points(notes)[*points_of(notes) - 1].ms == now_ms)
+        --*points_of(notes);
     add_point(now_ms);
 }
 

@@ -47,7 +47,7 @@ PGG_INLINE bool pgrt_series_due(u32 now_ms)
 }
 
 /* The snapshot's part of a context is saved by the first change after it. */
-PGG_INLINE void pgrt_series_keep(struct pgrt_begun *b)
+PGG_INLINE void pgrt_series_keep(struct pgrt_allocated *b)
 {
     const u32 snapshot = __atomic_load_n(&pgrt_snapshot, __ATOMIC_RELAXED);
     if (PGG_LIKELY(b->epoch == snapshot))
@@ -58,7 +58,7 @@ PGG_INLINE void pgrt_series_keep(struct pgrt_begun *b)
     b->epoch = snapshot;
 }
 
-PGG_INLINE void pgrt_series_begin(struct pgrt_series *s, struct pgrt_begun *b, size_t size)
+PGG_INLINE void pgrt_series_begin(struct pgrt_series *s, struct pgrt_allocated *b, size_t size)
 {
     pgrt_series_keep(b);
     pgrt_series_count(&b->alive_bytes, size);
@@ -67,7 +67,7 @@ PGG_INLINE void pgrt_series_begin(struct pgrt_series *s, struct pgrt_begun *b, s
     pgrt_series_count(&s->made_objects, 1);
 }
 
-PGG_INLINE void pgrt_series_end(struct pgrt_series *s, struct pgrt_begun *b, u64 size)
+PGG_INLINE void pgrt_series_end(struct pgrt_series *s, struct pgrt_allocated *b, u64 size)
 {
     pgrt_series_keep(b);
     pgrt_series_count(&b->alive_bytes, -size);

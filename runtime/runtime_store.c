@@ -27,7 +27,7 @@ struct pgrt_sheet {
 enum {
     SHEET_BYTES = 64 << 10, /* of the first one of a thread; the next ones are larger */
     SHEET_MOST = 512 << 10,
-    SPARE_SEGMENTS = 8, /* room for libraries that come later */
+    SPARE_SEGMENTS = 8, /* capacity for libraries that come later */
     FIRST_BYTES = 64 << 10, /* growth of the file */
     GROW_BYTES = 1 << 20,
     AHEAD_BYTES = 4 << 20,
@@ -63,9 +63,15 @@ static struct pgrt_notes *notes_of(struct pgrt_sheet *s)
     return (struct pgrt_notes *)((char *)s + s->h.mib_off) - 1;
 }
 
-static struct pgrt_times *times_of(struct pgrt_sheet *s)
+/* The records of a part, and how many there are. */
+static void *part_of(struct pgrt_sheet *s, enum pgk_notes_parts part)
 {
-    return (struct pgrt_times *)notes_of(s) - 1;
+    return (char *)s + notes_of(s)->part[part].off;
+}
+
+static u64 *records_of(struct pgrt_sheet *s, enum pgk_notes_parts part)
+{
+    return &notes_of(s)->part[part].records;
 }
 
 static u64 *count_at(struct pgrt_sheet *s, u64 off)
@@ -133,22 +139,22 @@ static int grow(u64 bytes)
     return err;
 }
 
-enum { ENTRY_BYTES = sizeof(struct pgrt_mib) + sizeof(struct pgrt_begun) }; /* of a context */
+enum { ENTRY_BYTES = sizeof(struct pgrt_mib) + sizeof(struct pgrt_allocated) }; /* of a context */
 
 /* The places of the parts of a new sheet. The first one has the series. */
 struct sheet_plan {
     u32 segments;
-    u64 series_off, breakdowns_off, begun_off, mib_off, stack_off, bytes;
+    u64 series_off, breakdowns_off, allocated_off, mib_off, stack_off, bytes;
 };
 
 /* Bytes of the parts of a sheet. */
 struct parts {
-    u64 begun, mibs, stacks;
+    u64 allocated, mibs, stacks;
 };
 
 static u64 sum_of_parts(struct parts p)
 {
-    return p.begun + p.mibs + p.stacks;
+    return p.allocated + p.mibs + p.stacks;
 }
 
 static u64 at_least(u64 bytes, u64 least)
@@ -164,21 +170,21 @@ static struct parts parts_after(const struct pgrt_store *own)
     struct pgrt_sheet *s = own->sheet;
     struct parts p = {0};
     if (s)
-        p = (struct parts){notes_of(s)->begun * sizeof(struct pgrt_begun),
+        p = (struct parts){*records_of(s, PGK_NOTES_ALLOCATED) * sizeof(struct pgrt_allocated),
                            *count_at(s, s->h.mib_off) * sizeof(struct pgrt_mib),
-                           notes_of(s)->stack_bytes};
+                           notes_of(s)->facts.stack_bytes};
     const u64 used = sum_of_parts(p);
     if (!used || pgg_confined)
-        return (struct parts){SHEET_BYTES * 9 / 20 * sizeof(struct pgrt_begun) / ENTRY_BYTES,
+        return (struct parts){SHEET_BYTES * 9 / 20 * sizeof(struct pgrt_allocated) / ENTRY_BYTES,
                               SHEET_BYTES * 9 / 20 * sizeof(struct pgrt_mib) / ENTRY_BYTES,
                               SHEET_BYTES * 11 / 20};
     const u64 bytes = used < own->bytes / 2 ? own->bytes
                       : own->bytes < SHEET_MOST / 2 ? 2 * own->bytes
                                                     : SHEET_MOST;
-    p = (struct parts){at_least(p.begun, used / 16), at_least(p.mibs, used / 16),
+    p = (struct parts){at_least(p.allocated, used / 16), at_least(p.mibs, used / 16),
                        at_least(p.stacks, used / 16)};
     const u64 all = sum_of_parts(p);
-    return (struct parts){bytes * p.begun / all, bytes * p.mibs / all, bytes * p.stacks / all};
+    return (struct parts){bytes * p.allocated / all, bytes * p.mibs / all, bytes * p.stacks / all};
 }
 
 static struct sheet_plan plan_sheet(bool first, struct parts parts)
@@ -188,18 +194,35 @@ static struct sheet_plan plan_sheet(bool first, struct parts parts)
     const u64 gap_end = (sizeof(struct pgrt_raw_header) + sizeof(u64) +
                          (u64)(p.segments + SPARE_SEGMENTS) * SEGMENT_BYTES + CACHE_LINE - 1) &
                         ~(u64)(CACHE_LINE - 1);
-    p.begun_off = gap_end;
+    p.allocated_off = gap_end;
     if (first) {
         p.series_off = gap_end;
         p.breakdowns_off = p.series_off + PGRT_POINTS_MAX * sizeof(struct pgrt_point);
-        p.begun_off = p.breakdowns_off + PGRT_BREAKDOWNS_MAX * sizeof(struct pgrt_breakdown);
+        p.allocated_off = p.breakdowns_off + PGRT_BREAKDOWNS_MAX * sizeof(struct pgrt_breakdown);
     }
-    p.bytes = (p.begun_off + sum_of_parts(parts)) & ~(u64)(PGG_PAGE - 1);
-    p.mib_off = p.begun_off + parts.begun / sizeof(struct pgrt_begun) * sizeof(struct pgrt_begun) +
-                sizeof(struct pgrt_times) + sizeof(struct pgrt_notes);
+    p.bytes = (p.allocated_off + sum_of_parts(parts)) & ~(u64)(PGG_PAGE - 1);
+    p.mib_off = p.allocated_off +
+                parts.allocated / sizeof(struct pgrt_allocated) * sizeof(struct pgrt_allocated) +
+                sizeof(struct pgrt_notes);
     p.stack_off = p.mib_off + sizeof(u64) +
                   parts.mibs / sizeof(struct pgrt_mib) * sizeof(struct pgrt_mib);
     return p;
+}
+
+void pgrt_notes_begin(struct pgrt_notes *notes, u64 flags, u64 mib_off)
+{
+    *notes = (struct pgrt_notes){
+        .facts.flags = flags | pgrt_notes_flags(),
+        .part = {
+#define PGK_NOTES_PART(name, number, must, record, meaning) \
+    {.tag = (number), .needed = (must), .version = 1, .size = (record)},
+#include "heap_notes.def"
+#undef PGK_NOTES_PART
+        },
+        .end = {PGK_NOTES_PARTS, PGK_NOTES_VERSION, PGK_NOTES_MAGIC},
+    };
+    notes->part[PGK_NOTES_FACTS].off = mib_off - sizeof *notes;
+    notes->part[PGK_NOTES_FACTS].records = 1;
 }
 
 /* Makes the sheet at `off`, where space is reserved; no other sheet leads to it yet. It covers the
@@ -220,11 +243,11 @@ static struct pgrt_sheet *put_sheet(const struct sheet_plan *p, u64 off)
     write_segments(s, 0, p->segments, list);
     *count_at(s, s->h.segment_off) = p->segments;
     *count_at(s, s->h.mib_off) = *count_at(s, s->h.stack_off) = 0;
-    *notes_of(s) = (struct pgrt_notes){.magic = PGK_NOTES_MAGIC,
-                                       .flags = PGRT_NOTE_INTERRUPTED | pgrt_notes_flags(),
-                                       .begun_off = p->begun_off};
-    *times_of(s) = (struct pgrt_times){.breakdowns_off = p->breakdowns_off,
-                                       .series_off = p->series_off};
+    struct pgrt_notes *notes = notes_of(s);
+    pgrt_notes_begin(notes, PGRT_NOTE_INTERRUPTED, p->mib_off);
+    notes->part[PGK_NOTES_ALLOCATED].off = p->allocated_off;
+    notes->part[PGK_NOTES_SERIES].off = p->series_off;
+    notes->part[PGK_NOTES_BREAKDOWNS].off = p->breakdowns_off;
     return s;
 }
 
@@ -250,17 +273,13 @@ static struct pgrt_sheet *new_sheet(const struct pgrt_store *own, u64 *bytes, in
     return s;
 }
 
-static struct pgrt_begun *begun_of(struct pgrt_sheet *s)
-{
-    return (struct pgrt_begun *)((char *)s + notes_of(s)->begun_off);
-}
-
 /* Writes the segments of libraries that were loaded since; false if there is no space for them. */
 static bool learn_segments(struct pgrt_sheet *s)
 {
     const struct pgg_segment *list;
     const u64 have = *count_at(s, s->h.segment_off), n = pgg_modules(&list),
-              end = times_of(s)->series_off ? times_of(s)->series_off : notes_of(s)->begun_off,
+              series = notes_of(s)->part[PGK_NOTES_SERIES].off,
+              end = series ? series : notes_of(s)->part[PGK_NOTES_ALLOCATED].off,
               room = (end - s->h.segment_off - sizeof(u64)) / SEGMENT_BYTES;
     if (n > room)
         return false;
@@ -304,33 +323,35 @@ static bool turn_sheet(struct pgrt_thread *t)
 }
 
 /* Begins a context in the sheet, with its stack; NULL if the sheet has no room for them. */
-static struct pgrt_begun *add_begun(const struct pgrt_store *own, u32 context)
+static struct pgrt_allocated *add_allocated(const struct pgrt_store *own, u32 context)
 {
     struct pgrt_sheet *s = own->sheet;
     const struct pgrt_context *c = pgrt_context(context);
     const u64 stack_bytes = (2 + c->n) * sizeof(u64);
-    struct pgrt_notes *notes = notes_of(s);
-    struct pgrt_begun *b = begun_of(s) + notes->begun;
-    u64 *stacks = count_at(s, s->h.stack_off), *to = stacks + 1 + notes->stack_bytes / sizeof(u64);
-    if ((char *)(b + 1) > (char *)times_of(s) ||
+    struct pgrt_facts *facts = &notes_of(s)->facts;
+    u64 *allocated = records_of(s, PGK_NOTES_ALLOCATED);
+    struct pgrt_allocated *b = part_of(s, PGK_NOTES_ALLOCATED);
+    b += *allocated;
+    u64 *stacks = count_at(s, s->h.stack_off), *to = stacks + 1 + facts->stack_bytes / sizeof(u64);
+    if ((char *)(b + 1) > (char *)notes_of(s) ||
         (char *)to + stack_bytes > (char *)s + own->bytes || !learn_segments(s))
         return NULL;
     to[0] = context;
     to[1] = c->n;
     pgrt_context_pcs(c, to + 2, c->n);
-    *b = (struct pgrt_begun){.context = context};
+    *b = (struct pgrt_allocated){.context = context};
     /* A kill, or a copy of the file, finds both whole or not at all. */
-    notes->stack_bytes += stack_bytes;
+    facts->stack_bytes += stack_bytes;
     __atomic_store_n(stacks, *stacks + 1, __ATOMIC_RELEASE);
     /* pgrt_store_add_alive looks from other threads. */
-    __atomic_store_n(&notes->begun, notes->begun + 1, __ATOMIC_RELEASE);
+    __atomic_store_n(allocated, *allocated + 1, __ATOMIC_RELEASE);
     return b;
 }
 
-struct pgrt_begun *pgrt_store_begun(struct pgrt_thread *t, u32 context)
+struct pgrt_allocated *pgrt_store_allocated(struct pgrt_thread *t, u32 context)
 {
-    struct pgrt_begun *b = t->store.sheet ? add_begun(&t->store, context) : NULL;
-    return b || !turn_sheet(t) ? b : add_begun(&t->store, context);
+    struct pgrt_allocated *b = t->store.sheet ? add_allocated(&t->store, context) : NULL;
+    return b || !turn_sheet(t) ? b : add_allocated(&t->store, context);
 }
 
 static struct pgrt_mib *next_mib(struct pgrt_sheet *s)
@@ -364,12 +385,13 @@ void pgrt_store_each(void (*f)(void *arg, const struct pgrt_mib *m), void *arg)
     }
 }
 
-void pgrt_store_each_begun(void (*f)(void *arg, const struct pgrt_begun *b), void *arg)
+void pgrt_store_each_allocated(void (*f)(void *arg, const struct pgrt_allocated *b), void *arg)
 {
     for (u64 off = store.finished; store.open && off < store.used;) {
         struct pgrt_sheet *s = (struct pgrt_sheet *)(store.mapped.base + off);
-        for (u64 i = 0; i < notes_of(s)->begun; i++)
-            f(arg, begun_of(s) + i);
+        const struct pgrt_allocated *b = part_of(s, PGK_NOTES_ALLOCATED);
+        for (u64 i = 0; i < *records_of(s, PGK_NOTES_ALLOCATED); i++)
+            f(arg, b + i);
         off += s->h.total_size;
     }
 }
@@ -380,8 +402,9 @@ u64 pgrt_store_add_alive(u64 *bytes, u32 n)
     pgg_lock(&store.lock);
     for (u64 off = store.finished; store.open && off < store.used;) {
         struct pgrt_sheet *s = (struct pgrt_sheet *)(store.mapped.base + off);
-        const struct pgrt_begun *b = begun_of(s),
-                                *end = b + __atomic_load_n(&notes_of(s)->begun, __ATOMIC_ACQUIRE);
+        const struct pgrt_allocated *b = part_of(s, PGK_NOTES_ALLOCATED),
+                                    *end = b + __atomic_load_n(records_of(s, PGK_NOTES_ALLOCATED),
+                                                               __ATOMIC_ACQUIRE);
         for (entries += (u64)(end - b); b < end; b++)
             if (b->context < n)
                 bytes[b->context] += __atomic_load_n(&b->alive_bytes, __ATOMIC_RELAXED);
@@ -391,19 +414,21 @@ u64 pgrt_store_add_alive(u64 *bytes, u32 n)
     return entries;
 }
 
-struct pgrt_times *pgrt_store_times(void)
+struct pgrt_notes *pgrt_store_notes(void)
 {
-    return store.open ? times_of((struct pgrt_sheet *)(store.mapped.base + store.finished)) : NULL;
+    return store.open ? notes_of((struct pgrt_sheet *)(store.mapped.base + store.finished)) : NULL;
 }
 
-struct pgrt_point *pgrt_store_points(const struct pgrt_times *times)
+struct pgrt_point *pgrt_store_points(const struct pgrt_notes *notes)
 {
-    return (struct pgrt_point *)(store.mapped.base + store.finished + times->series_off);
+    return (struct pgrt_point *)(store.mapped.base + store.finished +
+                                 notes->part[PGK_NOTES_SERIES].off);
 }
 
-struct pgrt_breakdown *pgrt_store_breakdowns(const struct pgrt_times *times)
+struct pgrt_breakdown *pgrt_store_breakdowns(const struct pgrt_notes *notes)
 {
-    return (struct pgrt_breakdown *)(store.mapped.base + store.finished + times->breakdowns_off);
+    return (struct pgrt_breakdown *)(store.mapped.base + store.finished +
+                                     notes->part[PGK_NOTES_BREAKDOWNS].off);
 }
 
 bool pgrt_store_is_open(void)
@@ -481,7 +506,7 @@ bool pgrt_store_open(void)
 static u64 own_bytes(const struct pgrt_raw_header *h)
 {
     const struct pgrt_notes *notes = (const struct pgrt_notes *)((const char *)h + h->mib_off) - 1;
-    return h->stack_off + sizeof(u64) + notes->stack_bytes;
+    return h->stack_off + sizeof(u64) + notes->facts.stack_bytes;
 }
 
 /* The finished dumps, without what they cover. */
@@ -736,8 +761,8 @@ void pgrt_store_tell_flags(void)
     pgg_lock(&store.lock);
     for (u64 off = store.finished; store.open && off < store.used;) {
         struct pgrt_sheet *s = (struct pgrt_sheet *)(store.mapped.base + off);
-        struct pgrt_notes *notes = notes_of(s);
-        notes->flags = (notes->flags & PGRT_NOTE_INTERRUPTED) | pgrt_notes_flags();
+        struct pgrt_facts *facts = &notes_of(s)->facts;
+        facts->flags = (facts->flags & PGRT_NOTE_INTERRUPTED) | pgrt_notes_flags();
         off += s->h.total_size;
     }
     pgg_unlock(&store.lock);
@@ -749,12 +774,12 @@ void pgrt_store_mark(bool complete)
     pgrt_store_each(count_objects, &objects);
     for (u64 off = store.finished; store.open && off < store.used;) {
         struct pgrt_sheet *s = (struct pgrt_sheet *)(store.mapped.base + off);
-        struct pgrt_notes *notes = notes_of(s);
-        notes->flags = pgrt_notes_flags() | (complete ? 0 : PGRT_NOTE_INTERRUPTED);
-        notes->dropped = off == store.finished ? pgrt_dropped : 0;
+        struct pgrt_facts *facts = &notes_of(s)->facts;
+        facts->flags = pgrt_notes_flags() | (complete ? 0 : PGRT_NOTE_INTERRUPTED);
+        facts->dropped = off == store.finished ? pgrt_dropped : 0;
         if (complete && off == store.finished) {
-            notes->own_ns = pgrt_cost_ns(objects);
-            notes->own_bytes = pgrt_cost_bytes();
+            facts->own_ns = pgrt_cost_ns(objects);
+            facts->own_bytes = pgrt_cost_bytes();
         }
         off += s->h.total_size;
     }

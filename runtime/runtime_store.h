@@ -20,18 +20,21 @@ bool pgrt_store_open(void);   /* false: no profile can be kept; said why */
 void pgrt_store_forked(void); /* forget the parent's */
 void pgrt_store_leave(struct pgrt_thread *t); /* its sheet is full, or gone */
 /* A context new to this thread, in a sheet of it, stack written; NULL when there is no space. */
-struct pgrt_begun *pgrt_store_begun(struct pgrt_thread *t, u32 context);
+struct pgrt_allocated *pgrt_store_allocated(struct pgrt_thread *t, u32 context);
 /* Reserves its MIB, which counts once pgrt_store_publish is called. */
 struct pgrt_mib *pgrt_store_entry(struct pgrt_thread *t);
 void pgrt_store_publish(struct pgrt_thread *t);
 /* Calls back with each entry of each sheet. */
 void pgrt_store_each(void (*f)(void *arg, const struct pgrt_mib *m), void *arg);
-/* Calls back with each context begun of each sheet. */
-void pgrt_store_each_begun(void (*f)(void *arg, const struct pgrt_begun *b), void *arg);
-/* The times of the sheets, and their points: PGRT_POINTS_MAX at most. NULL: there is no store. */
-struct pgrt_times *pgrt_store_times(void);
-struct pgrt_point *pgrt_store_points(const struct pgrt_times *times);
-struct pgrt_breakdown *pgrt_store_breakdowns(const struct pgrt_times *times);
+/* Calls back with what each thread allocated in each context. */
+void pgrt_store_each_allocated(void (*f)(void *arg, const struct pgrt_allocated *b), void *arg);
+/* Notes of a dump or sheet whose MIBs are at mib_off: without records, but for the facts. */
+void pgrt_notes_begin(struct pgrt_notes *notes, u64 flags, u64 mib_off);
+/* The notes of the first sheet, and its points: PGRT_POINTS_MAX at most. NULL: there is no
+ * store. */
+struct pgrt_notes *pgrt_store_notes(void);
+struct pgrt_point *pgrt_store_points(const struct pgrt_notes *notes);
+struct pgrt_breakdown *pgrt_store_breakdowns(const struct pgrt_notes *notes);
 /* Adds the bytes alive of each context below `n` by its number, while threads go on; how many
  * entries that took. */
 u64 pgrt_store_add_alive(u64 *bytes, u32 n);

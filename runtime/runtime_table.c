@@ -116,7 +116,7 @@ PGG_INLINE void add(struct pgrt_mib *m, const struct pgrt_header *h, u64 accesse
 u32 pgrt_child_objects;
 enum { CHILD_OBJECTS = 64 };
 
-PGG_COLD struct pgrt_begun *pgrt_table_new(struct pgrt_thread *t, u32 context, bool ended)
+PGG_COLD struct pgrt_allocated *pgrt_table_new(struct pgrt_thread *t, u32 context, bool ended)
 {
     struct pgrt_slot **span = &t->table.spans[context / PGRT_TABLE_SPAN];
     if (!context || context >= pgrt_contexts()) /* a program may overwrite a header */
@@ -126,13 +126,15 @@ PGG_COLD struct pgrt_begun *pgrt_table_new(struct pgrt_thread *t, u32 context, b
         return NULL;
     if (!*span)
         *span = pgg_map(PGRT_TABLE_SPAN * sizeof **span);
-    return *span ? (*span)[context % PGRT_TABLE_SPAN].begun = pgrt_store_begun(t, context) : NULL;
+    if (!*span)
+        return NULL;
+    return (*span)[context % PGRT_TABLE_SPAN].allocated = pgrt_store_allocated(t, context);
 }
 
-/* Counts an object as begun now if it was not at its start: begun and closed go together. */
-PGG_INLINE void end_begun(struct pgrt_begun *b, const struct pgrt_header *h)
+/* Notes an object now if it was not noted at its start: allocated and freed go together. */
+PGG_INLINE void note_end(struct pgrt_allocated *b, const struct pgrt_header *h)
 {
-    if (PGG_UNLIKELY(h->kind & PGRT_KIND_UNBEGUN)) {
+    if (PGG_UNLIKELY(h->kind & PGRT_KIND_UNNOTED)) {
         b->objects++;
         b->bytes += h->size;
     } else {
@@ -146,7 +148,7 @@ PGG_INLINE u64 share_of(const struct pgrt_header *h, u64 touched)
     return touched == h->size ? 100 : touched ? touched * 100 / h->size : 0;
 }
 
-PGG_INLINE void touch(struct pgrt_begun *b, const struct pgrt_header *h, struct pgrt_use use)
+PGG_INLINE void touch(struct pgrt_allocated *b, const struct pgrt_header *h, struct pgrt_use use)
 {
     const u64 share = share_of(h, use.touched);
     if (PGG_UNLIKELY(!(b->use.touched | b->use.untouched)))
@@ -182,21 +184,21 @@ static PGG_COLD void add_first(struct pgrt_thread *t, const struct pgrt_header *
     const u32 at = h->context % PGRT_TABLE_SPAN;
     struct pgrt_mib *m = NULL;
     /* Another thread may have allocated the object. */
-    if ((*span && (*span)[at].begun) || pgrt_table_new(t, h->context, true))
+    if ((*span && (*span)[at].allocated) || pgrt_table_new(t, h->context, true))
         m = pgrt_store_entry(t);
     if (!m) {
         __atomic_fetch_add(&pgrt_dropped, 1, __ATOMIC_RELAXED);
         return;
     }
-    end_begun((*span)[at].begun, h);
-    touch((*span)[at].begun, h, use);
+    note_end((*span)[at].allocated, h);
+    touch((*span)[at].allocated, h, use);
     pgrt_mib_one(m, h, use.accesses, end_ms, end_cpu);
     pgrt_store_publish(t); /* a kill finds the entry whole or not at all */
     (*span)[at].mib = m;
 }
 
 /* Closes an object in its context's entries; the entry for what is alive, or NULL. */
-PGG_INLINE struct pgrt_begun *close_object(struct pgrt_thread *t, const struct pgrt_header *h,
+PGG_INLINE struct pgrt_allocated *close_object(struct pgrt_thread *t, const struct pgrt_header *h,
                                            struct pgrt_use use, u32 end_ms, u32 end_cpu,
                                            uintptr_t object)
 {
@@ -206,14 +208,14 @@ PGG_INLINE struct pgrt_begun *close_object(struct pgrt_thread *t, const struct p
     if (PGG_UNLIKELY(!slot || !slot->mib)) {
         add_first(t, h, use, end_ms, end_cpu);
         slot = pgrt_table_slot(&t->table, h->context);
-        return slot ? slot->begun : NULL;
+        return slot ? slot->allocated : NULL;
     }
-    end_begun(slot->begun, h);
-    touch(slot->begun, h, use);
+    note_end(slot->allocated, h);
+    touch(slot->allocated, h, use);
     add(slot->mib, h, use.accesses, end_ms, end_cpu);
     if (PGG_UNLIKELY(slot->mib->AllocCount % PGRT_COST_EVERY == 1))
         pgrt_cost_ask(t);
-    return slot->begun;
+    return slot->allocated;
 }
 
 void pgrt_table_add(struct pgrt_thread *t, const struct pgrt_header *h, struct pgrt_use use,
@@ -223,8 +225,8 @@ void pgrt_table_add(struct pgrt_thread *t, const struct pgrt_header *h, struct p
         pgrt_series_peak(t);
     if (PGG_UNLIKELY(pgrt_series_due(end_ms)))
         pgrt_series_point(end_ms);
-    struct pgrt_begun *b = close_object(t, h, use, end_ms, end_cpu, object);
-    if (PGG_UNLIKELY(!b || h->kind & PGRT_KIND_UNBEGUN))
+    struct pgrt_allocated *b = close_object(t, h, use, end_ms, end_cpu, object);
+    if (PGG_UNLIKELY(!b || h->kind & PGRT_KIND_UNNOTED))
         return; /* was never counted as alive */
     pgrt_series_end(&t->series, b, h->size);
     b->temporary += t->series.last == (const void *)object;
@@ -236,16 +238,16 @@ PGG_COLD void pgrt_table_close(struct pgrt_thread *t, const struct pgrt_header *
     close_object(t, h, use, end_ms, end_cpu, object);
 }
 
-struct pgrt_begun *pgrt_table_carry(struct pgrt_thread *t, u32 context)
+struct pgrt_allocated *pgrt_table_carry(struct pgrt_thread *t, u32 context)
 {
     const struct pgrt_slot *slot = pgrt_table_slot(&t->table, context);
-    struct pgrt_begun *b = slot ? slot->begun : NULL;
+    struct pgrt_allocated *b = slot ? slot->allocated : NULL;
     return b ? b : pgrt_table_new(t, context, true);
 }
 
 PGG_COLD void pgrt_table_gone(struct pgrt_thread *t, const struct pgrt_header *h)
 {
-    struct pgrt_begun *b = pgrt_table_carry(t, h->context);
+    struct pgrt_allocated *b = pgrt_table_carry(t, h->context);
     if (t->series.armed)
         pgrt_series_peak(t);
     if (b)

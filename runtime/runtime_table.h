@@ -14,7 +14,7 @@ enum { PGRT_TABLE_SPAN = 512 };
 /* In the file both; NULL until there is something to say. */
 struct pgrt_slot {
     struct pgrt_mib *mib;
-    struct pgrt_begun *begun;
+    struct pgrt_allocated *allocated;
 };
 /* Of a thread: by context, in two levels. */
 struct pgrt_table {
@@ -26,7 +26,7 @@ extern u64 pgrt_dropped;       /* objects that no context took */
 extern u32 pgrt_child_objects; /* made since the fork, while there is no file */
 /* NULL: no space, or no file so far. A child opens a file when an object ends, or when it has
  * allocated CHILD_OBJECTS objects, so a child that only runs another program leaves none. */
-struct pgrt_begun *pgrt_table_new(struct pgrt_thread *t, u32 context, bool ended);
+struct pgrt_allocated *pgrt_table_new(struct pgrt_thread *t, u32 context, bool ended);
 /* An object that ended: its life and accesses go to its context. */
 void pgrt_table_add(struct pgrt_thread *t, const struct pgrt_header *h, struct pgrt_use use,
                     u32 end_ms, u32 end_cpu, uintptr_t object);
@@ -54,7 +54,7 @@ void pgrt_table_close(struct pgrt_thread *t, const struct pgrt_header *h, struct
 void pgrt_table_gone(struct pgrt_thread *t, const struct pgrt_header *h);
 /* The context's entry in the thread's file for objects that were alive at a dump; NULL: no
  * space. */
-struct pgrt_begun *pgrt_table_carry(struct pgrt_thread *t, u32 context);
+struct pgrt_allocated *pgrt_table_carry(struct pgrt_thread *t, u32 context);
 
 /* NULL: the thread knows nothing of so many contexts. */
 PGG_INLINE const struct pgrt_slot *pgrt_table_slot(const struct pgrt_table *table, u32 context)
@@ -67,9 +67,9 @@ PGG_INLINE const struct pgrt_slot *pgrt_table_slot(const struct pgrt_table *tabl
 PGG_INLINE void pgrt_table_expect(const struct pgrt_table *table, u32 context)
 {
     const struct pgrt_slot *slot = pgrt_table_slot(table, context);
-    const char *begun = slot ? (const char *)slot->begun : NULL;
-    __builtin_prefetch(begun);
-    __builtin_prefetch(begun + PGG_LINE - sizeof(u64));
+    const char *allocated = slot ? (const char *)slot->allocated : NULL;
+    __builtin_prefetch(allocated);
+    __builtin_prefetch(allocated + PGG_LINE - sizeof(u64));
 }
 
 /* An object is made; `table` and `series` are the thread's. False if it was not noted. */
@@ -77,7 +77,7 @@ PGG_INLINE bool pgrt_table_begin(struct pgrt_thread *t, const struct pgrt_table 
                                  struct pgrt_series *series, u32 context, size_t size, u32 now_ms)
 {
     const struct pgrt_slot *slot = pgrt_table_slot(table, context);
-    struct pgrt_begun *b = slot ? slot->begun : NULL;
+    struct pgrt_allocated *b = slot ? slot->allocated : NULL;
     if (PGG_UNLIKELY(!b) && !(b = pgrt_table_new(t, context, false)))
         return false;
     if (PGG_UNLIKELY(++b->objects % PGRT_COST_EVERY == 1))

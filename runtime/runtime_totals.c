@@ -4,7 +4,7 @@
 #include "guest_memory.h"
 #include "runtime_thread.h"
 
-static void take(void *arg, const struct pgrt_begun *b)
+static void take(void *arg, const struct pgrt_allocated *b)
 {
     struct pgrt_totals *t = arg;
     if (b->context >= t->n)
@@ -45,7 +45,7 @@ bool pgrt_totals_take(struct pgrt_totals *t)
         t->n = pgrt_contexts();
         t->of = pgg_map(bytes_of(t));
         if (t->of)
-            pgrt_store_each_begun(take, t);
+            pgrt_store_each_allocated(take, t);
     }
     pgrt_start_world();
     if (!t->of)

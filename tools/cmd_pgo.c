@@ -177,10 +177,10 @@ static struct timespec build(const struct pgo *p, const char *profile)
     pgo_set_flags(&p->compiler, profile);
     if (p->clean)
         pgo_shell("the command of --clean", p->clean, &ended);
-    struct timespec begun = now();
+    struct timespec started = now();
     say(p, "builds %s the profile: %s", profile ? "with" : "without", p->build);
     pgo_shell(profile ? "the build with the profile" : "the build", p->build, &ended);
-    return begun;
+    return started;
 }
 
 /* ---- recording ---- */
@@ -292,13 +292,13 @@ static int run(int argc, char **argv)
     pgo_find_compiler(&p.compiler, p.cc);
     record_absolute(p.profile, sizeof p.profile, "the program", p.output, "");
     make_scratch();
-    struct timespec begun = build(&p, NULL);
-    pgo_find_files(&p.files, &p.common.binaries, begun);
+    struct timespec started = build(&p, NULL);
+    pgo_find_files(&p.files, &p.common.binaries, started);
     pgo_keep(&p.files, scratch, false);
     record(&p);
     generate(&p);
-    begun = build(&p, p.profile);
-    pgo_check_rebuilt(&p.files, begun);
+    started = build(&p, p.profile);
+    pgo_check_rebuilt(&p.files, started);
     pgo_keep(&p.files, scratch, true);
     if (p.rounds)
         pgo_measure(&p.files, p.measure, (unsigned)p.rounds, p.common.quiet);

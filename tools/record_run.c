@@ -95,7 +95,7 @@ bool record_run(const char *program, char **argv, struct record_ended *ended)
     if (pipe2(tell, O_CLOEXEC))
         return false;
     catch_signals(&saved);
-    double begun = seconds();
+    double started = seconds();
     ended->pid = fork();
     if (!ended->pid)
         start(program, argv, &saved, tell[1]);
@@ -110,7 +110,7 @@ bool record_run(const char *program, char **argv, struct record_ended *ended)
         child = 0;
     }
     close(tell[0]);
-    ended->wall_s = seconds() - begun;
+    ended->wall_s = seconds() - started;
     restore_signals(&saved);
     errno = why;
     return !why;

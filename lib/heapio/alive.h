@@ -4,7 +4,7 @@
 
 #include "mib.h"
 
-/* The objects of a context that were begun in sheets less those closed there: those alive in the
+/* The objects of a context that were allocated in sheets less those freed there: those alive in the
  * end. Differences of unsigned numbers are right in any order. */
 struct pgk_alive {
     uint32_t objects;

@@ -60,11 +60,10 @@ struct reader {
     uint64_t notes;        /* flags of pgokit's runtime */
     bool noted;            /* there were some notes */
     uint64_t own_ns, own_bytes; /* and what it cost */
-    bool begun;            /* this dump is a sheet with the objects begun */
+    bool sheet;            /* this dump is of one thread of a process that was interrupted */
     PGK_VEC(struct pgk_alive) alive; /* of the entries, as far as there are sheets */
     uint64_t objects_alive;
     struct pgk_raw_notes dump_notes; /* of this dump */
-    struct pgk_raw_times dump_times; /* all zeros if it has none */
     struct pgk_raw_times_sum times;
     uint32_t last_ms;      /* latest event of the sheets */
     struct pc_slot *pcs;
@@ -361,10 +360,9 @@ static int add_block(struct reader *r, uint64_t id, uint32_t version, uint64_t o
 /* A fact that one dump with contexts lacks is unknown for all. */
 static void miss_times(struct reader *r, uint64_t contexts)
 {
-    const uint64_t flags = r->dump_notes.flags;
-    r->times.missing |= contexts && !(flags & PGK_NOTE_TIMES);
-    r->times.not_touched |=
-        contexts && (flags & (PGK_NOTE_TOUCHED | PGK_NOTE_MERGED)) != PGK_NOTE_TOUCHED;
+    const struct pgk_raw_notes *notes = &r->dump_notes;
+    r->times.missing |= contexts && !notes->there;
+    r->times.not_touched |= contexts && (!notes->there || notes->flags & PGK_NOTE_MERGED);
 }
 
 static int read_mibs(struct reader *r, uint64_t off)
@@ -383,7 +381,7 @@ static int read_mibs(struct reader *r, uint64_t off)
     for (uint64_t i = 0; i < count; i++) {
         uint64_t at = pgk_cur_off(c), id = pgk_cur_u64(c, "stack id");
         const uint8_t *p = pgk_cur_take(c, layout->size, "MIB");
-        if (p && (element_size || r->begun))
+        if (p && (element_size || r->sheet))
             read_mib(p, layout, &mib);
         if (p && element_size)
             pgk_cur_take(c, mib.v[PGK_MIB_AccessHistogramSize] * element_size, "AccessHistogram");
@@ -391,7 +389,7 @@ static int read_mibs(struct reader *r, uint64_t off)
             return pgk_cur_check(c, r->err, RECORD(r, "MIB", i));
         uint32_t entry;
         PGK_TRY(add_block(r, id, r->version, at, &entry));
-        if (r->begun && !close_objects(r, entry, &mib))
+        if (r->sheet && !close_objects(r, entry, &mib))
             return pgk_fail_nomem(r->err);
     }
     return 0;
@@ -617,21 +615,21 @@ static int read_stacks(struct reader *r, uint64_t off)
     return add_stacks(r);
 }
 
-static int add_begun(struct reader *r)
+static int add_allocated(struct reader *r)
 {
     struct entry e = {.off = pgk_cur_off(r->c), .node = PGK_NODE_NONE};
-    const struct pgk_raw_begun begun = pgk_raw_begun_read(r->c, r->dump_notes.flags);
-    e.id = begun.context;
+    const struct pgk_raw_allocated allocated = pgk_raw_allocated_read(r->c, &r->dump_notes);
+    e.id = allocated.context;
     uint32_t at = find_entry(r, e.id, PGK_INDEX_NONE);
     if (at == PGK_INDEX_NONE && add_entry(r, &e))
         at = (uint32_t)r->entries.n - 1;
     struct pgk_alive *alive = at == PGK_INDEX_NONE ? NULL : alive_of(r, at);
-    if (!alive || !pgk_raw_times_add_begun(&r->times, at, &begun))
+    if (!alive || !pgk_raw_times_add_allocated(&r->times, at, &allocated))
         return pgk_fail_nomem(r->err);
-    alive->objects += (uint32_t)begun.objects;
-    alive->bytes += begun.bytes;
-    alive->start_ms += begun.start_ms;
-    note_event(r, begun.last_ms);
+    alive->objects += (uint32_t)allocated.objects;
+    alive->bytes += allocated.bytes;
+    alive->start_ms += allocated.start_ms;
+    note_event(r, allocated.last_ms);
     return 0;
 }
 
@@ -640,40 +638,31 @@ static int read_notes(struct reader *r, uint64_t mib_off, uint64_t segments_end)
     struct pgk_raw_notes notes;
     PGK_TRY(pgk_raw_notes_read(r->c, r->dump, mib_off, segments_end, &notes, r->err));
     r->dump_notes = notes;
-    r->dump_times = (struct pgk_raw_times){0};
-    if (notes.flags & PGK_NOTE_TIMES) {
-        PGK_TRY(pgk_raw_times_read(r->c, r->dump, notes.flags, mib_off, segments_end,
-                                   &r->dump_times, r->err));
-        PGK_TRY(pgk_raw_times_add(&r->times, r->c, r->dump, &notes, &r->dump_times, r->err));
-    }
+    if (notes.there)
+        PGK_TRY(pgk_raw_times_add(&r->times, r->c, r->dump, &notes, r->err));
     r->notes |= notes.flags;
-    r->noted |= notes.magic == PGK_NOTES_MAGIC;
+    r->noted |= notes.there;
     if (notes.own_ns) { /* of the process so far: the last dump says it best */
         r->own_ns = notes.own_ns;
         r->own_bytes = notes.own_bytes;
     }
-    miss_times(r, notes.begun);
-    r->begun = notes.begun_off != 0;
-    if (!r->begun)
-        return 0;
-    pgk_cur_seek(r->c, r->c->src.base_off + notes.begun_off, "begun_off");
-    for (uint64_t i = 0; i < notes.begun; i++)
-        PGK_TRY(add_begun(r));
-    return pgk_cur_check(r->c, r->err, PGK_F("dump %u, contexts begun", r->dump));
+    r->sheet = pgk_raw_notes_of_sheet(&notes);
+    const uint64_t contexts = pgk_raw_part_open(r->c, &notes, PGK_NOTES_ALLOCATED);
+    miss_times(r, contexts);
+    for (uint64_t i = 0; i < contexts; i++)
+        PGK_TRY(add_allocated(r));
+    return pgk_cur_check(r->c, r->err, PGK_F("dump %u, allocations", r->dump));
 }
 
 /* The contexts over time of a finished dump, whose MIBs have been read. */
 static int read_lives(struct reader *r)
 {
-    const struct pgk_raw_times *t = &r->dump_times;
-    if (!t->lives_off)
-        return 0;
+    const uint64_t lives = pgk_raw_part_open(r->c, &r->dump_notes, PGK_NOTES_LIVES);
     uint32_t guess = 0;
-    if (!pgk_raw_times_reserve(&r->times, r->entries.n))
+    if (lives && !pgk_raw_times_reserve(&r->times, r->entries.n))
         return pgk_fail_nomem(r->err);
-    pgk_cur_seek(r->c, r->c->src.base_off + t->lives_off, "lives_off");
-    for (uint64_t i = 0; i < t->lives; i++) {
-        const struct pgk_raw_life life = pgk_raw_life_read(r->c, r->dump_notes.flags);
+    for (uint64_t i = 0; i < lives; i++) {
+        const struct pgk_raw_life life = pgk_raw_life_read(r->c, &r->dump_notes);
         if (r->c->failed)
             return pgk_cur_check(r->c, r->err, RECORD(r, "context over time", i));
         uint32_t at = find_entry(r, life.context, guess);

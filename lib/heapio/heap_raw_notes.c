@@ -1,108 +1,152 @@
-/* Reading what pgokit's runtime adds to a raw heap profile. docs/formats/interrupted-heap.md */
+/* Reading the notes of pgokit's runtime in a raw heap profile. docs/formats/interrupted-heap.md */
 #include "heap_raw_notes.h"
 
 #include <inttypes.h>
 
 enum {
-    BYTES_u32 = 4,
-    BYTES_u64 = 8,
-    NOTES_BYTES = sizeof(struct pgk_raw_notes),
-    TIMES_BYTES = 0
-#define PGK_TIME(name, meaning) +BYTES_u64
+    END_BYTES = sizeof(struct pgk_notes_end),
+    PART_BYTES = sizeof(struct pgk_notes_part),
+    UNRELEASED_BYTES = 64, /* of the notes of runtimes before 0.1.0, which began with the magic */
+    FLAGS_KNOWN = 0
+#define PGK_NOTES_FLAG(name, value, meaning) | (value)
 #include "heap_notes.def"
-#undef PGK_TIME
-    ,
-    BREAKDOWN_BYTES = sizeof(struct pgk_raw_breakdown),
-    POINT_BYTES = sizeof(struct pgk_heap_point),
-    TOUCHED_BYTES = sizeof(struct pgk_raw_touched),
-    UNREACHABLE_BYTES = sizeof(struct pgk_raw_unreachable),
-    LIFE_BYTES = sizeof(struct pgk_raw_life) - TOUCHED_BYTES - UNREACHABLE_BYTES,
-    BEGUN_BYTES = 0
-#define PGK_BEGUN(name, type, meaning) +BYTES_##type
-#include "heap_notes.def"
-#undef PGK_BEGUN
-    ,
-    BEGUN_TIMES_BYTES = BEGUN_BYTES
-#define PGK_BEGUN_TIMES(name, type, meaning) +BYTES_##type
-#include "heap_notes.def"
-#undef PGK_BEGUN_TIMES
-};
-_Static_assert(BEGUN_BYTES == 32 && BEGUN_TIMES_BYTES == 64, "docs/formats/interrupted-heap.md");
-_Static_assert(POINT_BYTES == 0
-#define PGK_POINT(name, meaning) +8
-#include "heap_notes.def"
-#undef PGK_POINT
-               , "a point of the public API is one of the file");
-
-/* A table that two consecutive fields of the notes or the times describe. */
-struct table {
-    const char *field; /* the offset, */
-    uint64_t field_at; /* which stands here in the dump */
-    const char *what;
-    uint64_t off, n;
-    int bytes;
+#undef PGK_NOTES_FLAG
 };
 
-/* It lies between the segments and the fields that describe it. */
-static int check_table(struct pgk_cursor *c, uint32_t dump, const char *record,
-                       const struct table *t, uint64_t begin, uint64_t end, struct pgk_err *err)
-{
-    if (!t->off ||
-        (t->off >= begin && t->off <= end && t->n <= (end - t->off) / (uint64_t)t->bytes))
-        return 0;
-    return pgk_cur_reject(c, err, PGK_E_CORRUPT, c->src.base_off + t->field_at,
-                          .record = PGK_F("dump %u, %s", dump, record), .field = t->field,
-                          .found = PGK_F("%" PRIu64 " %s from offset %" PRIu64, t->n, t->what,
-                                         t->off),
-                          .expected = PGK_F("%d bytes each, from %" PRIu64 " to %" PRIu64,
-                                            t->bytes, begin, end),
-                          .hint = "record the profile again");
-}
-
-static int times_bytes(uint64_t flags)
-{
-    if (!(flags & PGK_NOTE_TIMES))
-        return 0;
-    return flags & PGK_NOTE_BREAKDOWNS ? (int)sizeof(struct pgk_raw_times) : TIMES_BYTES;
-}
-
-/* The fields about touched bytes come last in their record. */
-static int touched_bytes(uint64_t flags)
-{
-    return flags & PGK_NOTE_TOUCHED ? TOUCHED_BYTES : 0;
-}
-
-/* A context over time in the file. */
-static int life_bytes(uint64_t flags)
-{
-    return LIFE_BYTES + touched_bytes(flags) +
-           (flags & PGK_NOTE_UNREACHABLE ? UNREACHABLE_BYTES : 0);
-}
-
-static struct pgk_raw_touched touched_read(struct pgk_cursor *c, uint64_t flags)
-{
-    struct pgk_raw_touched use = {0};
-    if (!(flags & PGK_NOTE_TOUCHED))
-        return use;
-#define PGK_TOUCHED(name, meaning) use.name = pgk_cur_u64(c, #name);
+/* What this version knows of a part. */
+struct known_part {
+    const char *name, *field;
+    uint16_t tag;
+    uint64_t record;
+};
+static const struct known_part known_parts[PGK_NOTES_PARTS] = {
+#define PGK_NOTES_PART(name, tag, needed, record, meaning) \
+    [PGK_NOTES_##name] = {#name, "part " #name, tag, record},
 #include "heap_notes.def"
-#undef PGK_TOUCHED
-    return use;
+#undef PGK_NOTES_PART
+};
+_Static_assert(sizeof(struct pgk_raw_breakdown) == 400 && sizeof(struct pgk_raw_life) == 96 &&
+                   sizeof(struct pgk_heap_point) == 40,
+               "records as heap_notes.def has them");
+
+/* The notes under way: where they are, for messages. */
+struct notes_reader {
+    struct pgk_cursor *c;
+    const char *record;
+    uint64_t list, end, segments_end; /* from the start of the dump on */
+    struct pgk_err *err;
+};
+
+static int reject(const struct notes_reader *r, uint64_t at, int status, const char *field,
+                  const char *found, const char *expected, const char *hint)
+{
+    return pgk_cur_reject(r->c, r->err, status, r->c->src.base_off + at, .record = r->record,
+                          .field = field, .found = found, .expected = expected, .hint = hint);
 }
 
-/* Whether times fit in front of the notes, which are `at`. */
-static int check_room(struct pgk_cursor *c, uint32_t dump, uint64_t flags, uint64_t at,
-                      uint64_t segments_end, struct pgk_err *err)
+#define AGAIN "record the profile again"
+#define NEWER "it is newer than this pgokit: use that one, or a newer one"
+
+static uint64_t u64_at(struct pgk_cursor *c, uint64_t at, const char *field)
 {
-    if (at >= segments_end + (uint64_t)times_bytes(flags))
+    pgk_cur_seek(c, c->src.base_off + at, field);
+    return pgk_cur_u64(c, field);
+}
+
+/* It lies between the segments and the list of parts. Its records have a size. */
+static int check_place(const struct notes_reader *r, uint64_t at, const char *field,
+                       const struct pgk_notes_part *p)
+{
+    if (p->off >= r->segments_end && p->off <= r->list &&
+        p->records <= (r->list - p->off) / p->size)
         return 0;
-    return pgk_cur_reject(c, err, PGK_E_CORRUPT,
-                          c->src.base_off + at + offsetof(struct pgk_raw_notes, flags),
-                          .record = PGK_F("dump %u, notes", dump), .field = "flags",
-                          .found = PGK_F("times, in %" PRIu64 " bytes", at - segments_end),
-                          .expected = PGK_F("%d bytes between segments and notes",
-                                            times_bytes(flags)),
-                          .hint = "record the profile again");
+    return reject(r, at, PGK_E_CORRUPT, field,
+                  PGK_F("%" PRIu64 " records of %" PRIu64 " bytes from offset %" PRIu64,
+                        p->records, p->size, p->off),
+                  PGK_F("records between the segments, which end at %" PRIu64
+                        ", and the list of parts at %" PRIu64, r->segments_end, r->list), AGAIN);
+}
+
+static int check_known(const struct notes_reader *r, uint64_t at, const struct known_part *k,
+                       const struct pgk_notes_part *p)
+{
+    if (p->size < k->record)
+        return reject(r, at, PGK_E_CORRUPT, k->field,
+                      PGK_F("records of %" PRIu64 " bytes", p->size),
+                      PGK_F("%" PRIu64 " bytes at least", k->record), AGAIN);
+    return 0;
+}
+
+/* Parts of runtimes to come are left out, but for those without which the others mislead. */
+static int add_part(const struct notes_reader *r, uint64_t at, const struct pgk_notes_part *p,
+                    struct pgk_raw_notes *notes)
+{
+    const struct known_part *k = known_parts;
+    while (k < known_parts + PGK_NOTES_PARTS && k->tag != p->tag)
+        k++;
+    const bool known = k < known_parts + PGK_NOTES_PARTS && p->version == 1;
+    if (!known)
+        return p->needed ? reject(r, at, PGK_E_VERSION, "part",
+                                  PGK_F("part %u, version %u", (unsigned)p->tag,
+                                        (unsigned)p->version),
+                                  "parts that this pgokit knows", NEWER)
+                         : 0;
+    if (!p->records && !p->off)
+        return 0;
+    PGK_TRY(check_known(r, at, k, p));
+    PGK_TRY(check_place(r, at, k->field, p));
+    notes->part[k - known_parts] = *p;
+    return 0;
+}
+
+static int read_list(const struct notes_reader *r, uint64_t parts, struct pgk_raw_notes *notes)
+{
+    for (uint64_t i = 0; i < parts; i++) {
+        const uint64_t at = r->list + i * PART_BYTES;
+        struct pgk_notes_part p;
+        pgk_cur_seek(r->c, r->c->src.base_off + at, "parts");
+        p.tag = pgk_cur_u16(r->c, "tag");
+        p.needed = pgk_cur_u16(r->c, "needed");
+        p.version = pgk_cur_u32(r->c, "version");
+        p.off = pgk_cur_u64(r->c, "off");
+        p.size = pgk_cur_u64(r->c, "size");
+        p.records = pgk_cur_u64(r->c, "records");
+        PGK_TRY(pgk_cur_check(r->c, r->err, r->record));
+        PGK_TRY(add_part(r, at, &p, notes));
+    }
+    return 0;
+}
+
+static int read_facts(const struct notes_reader *r, struct pgk_raw_notes *notes)
+{
+    if (pgk_raw_part_open(r->c, notes, PGK_NOTES_FACTS) != 1)
+        return reject(r, r->end, PGK_E_CORRUPT, "part FACTS",
+                      PGK_F("%" PRIu64 " records", notes->part[PGK_NOTES_FACTS].records), "one",
+                      AGAIN);
+#define PGK_FACT(name, meaning) notes->name = pgk_cur_u64(r->c, #name);
+#include "heap_notes.def"
+#undef PGK_FACT
+    PGK_TRY(pgk_cur_check(r->c, r->err, r->record));
+    if (notes->flags & ~(uint64_t)FLAGS_KNOWN)
+        return reject(r, notes->part[PGK_NOTES_FACTS].off, PGK_E_VERSION, "flags",
+                      PGK_F("0x%" PRIx64, notes->flags), PGK_F("bits of 0x%x", FLAGS_KNOWN),
+                      NEWER);
+    return 0;
+}
+
+/* Notes of runtimes before 0.1.0 are refused by name, as what they say would be lost. */
+static int refuse_unreleased(const struct notes_reader *r)
+{
+    if (r->end + END_BYTES < r->segments_end + UNRELEASED_BYTES)
+        return 0;
+    const uint64_t at = r->end + END_BYTES - UNRELEASED_BYTES;
+    const uint64_t magic = u64_at(r->c, at, "notes");
+    PGK_TRY(pgk_cur_check(r->c, r->err, r->record));
+    return magic == PGK_NOTES_MAGIC
+               ? reject(r, at, PGK_E_VERSION, "version", "notes before version 1",
+                        PGK_F("version %d", PGK_NOTES_VERSION),
+                        "written by an unreleased pgokit; record again")
+               : 0;
 }
 
 int pgk_raw_notes_read(struct pgk_cursor *c, uint32_t dump, uint64_t mib_off,
@@ -110,100 +154,98 @@ int pgk_raw_notes_read(struct pgk_cursor *c, uint32_t dump, uint64_t mib_off,
 {
     struct pgk_raw_notes n = {0};
     *notes = n;
-    if (c->failed || mib_off < segments_end + NOTES_BYTES)
+    if (c->failed || mib_off < segments_end + END_BYTES)
         return 0;
-    const uint64_t at = mib_off - NOTES_BYTES;
-    pgk_cur_seek(c, c->src.base_off + at, "notes");
-#define PGK_NOTE(name, meaning) n.name = pgk_cur_u64(c, #name);
-#include "heap_notes.def"
-#undef PGK_NOTE
-    PGK_TRY(pgk_cur_check(c, err, PGK_F("dump %u, notes", dump)));
-    if (n.magic != PGK_NOTES_MAGIC)
-        return 0;
-    const int times = times_bytes(n.flags);
-    const struct table begun = {"begun_off", at + offsetof(struct pgk_raw_notes, begun_off),
-                                "contexts", n.begun_off, n.begun,
-                                times ? BEGUN_TIMES_BYTES + touched_bytes(n.flags)
-                                      : BEGUN_BYTES};
-    if (times)
-        PGK_TRY(check_room(c, dump, n.flags, at, segments_end, err));
-    PGK_TRY(check_table(c, dump, "notes", &begun, segments_end, at - (uint64_t)times, err));
+    struct notes_reader r = {.c = c, .record = PGK_F("dump %u, notes", dump),
+                             .end = mib_off - END_BYTES, .segments_end = segments_end,
+                             .err = err};
+    pgk_cur_seek(c, c->src.base_off + r.end, "notes");
+    const uint64_t parts = pgk_cur_u64(c, "parts"), version = pgk_cur_u64(c, "version"),
+                   magic = pgk_cur_u64(c, "magic");
+    PGK_TRY(pgk_cur_check(c, err, r.record));
+    if (magic != PGK_NOTES_MAGIC)
+        return refuse_unreleased(&r);
+    if (version != PGK_NOTES_VERSION)
+        return reject(&r, r.end + offsetof(struct pgk_notes_end, version), PGK_E_VERSION,
+                      "version", PGK_F("%" PRIu64, version), PGK_F("%d", PGK_NOTES_VERSION),
+                      NEWER);
+    if (parts > (r.end - segments_end) / PART_BYTES)
+        return reject(&r, r.end, PGK_E_CORRUPT, "parts", PGK_F("%" PRIu64, parts),
+                      PGK_F("at most %" PRIu64 ", of %d bytes each",
+                            (r.end - segments_end) / PART_BYTES, PART_BYTES), AGAIN);
+    r.list = r.end - parts * PART_BYTES;
+    n.there = true;
+    PGK_TRY(read_list(&r, parts, &n));
+    PGK_TRY(read_facts(&r, &n));
     *notes = n;
     return 0;
 }
 
-int pgk_raw_times_read(struct pgk_cursor *c, uint32_t dump, uint64_t flags, uint64_t mib_off,
-                       uint64_t segments_end, struct pgk_raw_times *times, struct pgk_err *err)
+uint64_t pgk_raw_part_open(struct pgk_cursor *c, const struct pgk_raw_notes *notes,
+                           enum pgk_notes_parts part)
 {
-    const uint64_t at = mib_off - NOTES_BYTES - (uint64_t)times_bytes(flags);
-    uint64_t fields_at = at;
-    pgk_cur_seek(c, c->src.base_off + at, "times");
-    *times = (struct pgk_raw_times){0};
-    if (flags & PGK_NOTE_BREAKDOWNS) {
-#define PGK_TIME_BREAKDOWNS(name, meaning) times->name = pgk_cur_u64(c, #name);
-#include "heap_notes.def"
-#undef PGK_TIME_BREAKDOWNS
-    } else {
-        fields_at -= offsetof(struct pgk_raw_times, series_off);
-    }
-#define PGK_TIME(name, meaning) times->name = pgk_cur_u64(c, #name);
-#include "heap_notes.def"
-#undef PGK_TIME
-    PGK_TRY(pgk_cur_check(c, err, PGK_F("dump %u, times", dump)));
-    const struct table tables[] = {
-        {"breakdowns_off", fields_at + offsetof(struct pgk_raw_times, breakdowns_off),
-         "breakdowns", times->breakdowns_off, times->breakdowns, BREAKDOWN_BYTES},
-        {"series_off", fields_at + offsetof(struct pgk_raw_times, series_off), "points",
-         times->series_off, times->points, POINT_BYTES},
-        {"lives_off", fields_at + offsetof(struct pgk_raw_times, lives_off), "contexts",
-         times->lives_off, times->lives, life_bytes(flags)},
-    };
-    for (size_t i = 0; i < PGK_COUNTOF(tables); i++)
-        PGK_TRY(check_table(c, dump, "times", &tables[i], segments_end, at, err));
-    return 0;
+    const struct pgk_notes_part *p = &notes->part[part];
+    if (p->records)
+        pgk_cur_seek(c, c->src.base_off + p->off, known_parts[part].field);
+    return p->records;
 }
 
-struct pgk_raw_begun pgk_raw_begun_read(struct pgk_cursor *c, uint64_t flags)
+/* Fields that a newer runtime has added. */
+static void leave_record(struct pgk_cursor *c, const struct pgk_raw_notes *notes,
+                         enum pgk_notes_parts part)
 {
-    struct pgk_raw_begun b = {0};
-#define PGK_BEGUN(name, type, meaning) b.name = pgk_cur_##type(c, #name);
-#include "heap_notes.def"
-#undef PGK_BEGUN
-    if (!(flags & PGK_NOTE_TIMES))
-        return b;
-#define PGK_BEGUN_TIMES(name, type, meaning) b.name = pgk_cur_##type(c, #name);
-#include "heap_notes.def"
-#undef PGK_BEGUN_TIMES
-    b.use = touched_read(c, flags);
-    return b;
+    const uint64_t more = notes->part[part].size - known_parts[part].record;
+    if (more)
+        pgk_cur_take(c, more, known_parts[part].field);
 }
 
-struct pgk_raw_life pgk_raw_life_read(struct pgk_cursor *c, uint64_t flags)
+static struct pgk_raw_touched touched_read(struct pgk_cursor *c)
 {
-    struct pgk_raw_life life = {0};
+    struct pgk_raw_touched use;
+#define PGK_TOUCHED(name, meaning) use.name = pgk_cur_u64(c, #name);
+#include "heap_notes.def"
+#undef PGK_TOUCHED
+    return use;
+}
+
+struct pgk_raw_allocated pgk_raw_allocated_read(struct pgk_cursor *c,
+                                                const struct pgk_raw_notes *notes)
+{
+    struct pgk_raw_allocated a;
+#define PGK_ALLOCATED(name, type, meaning) a.name = pgk_cur_##type(c, #name);
+#include "heap_notes.def"
+#undef PGK_ALLOCATED
+    a.use = touched_read(c);
+    leave_record(c, notes, PGK_NOTES_ALLOCATED);
+    return a;
+}
+
+struct pgk_raw_life pgk_raw_life_read(struct pgk_cursor *c, const struct pgk_raw_notes *notes)
+{
+    struct pgk_raw_life life;
 #define PGK_LIFE(name, meaning) life.name = pgk_cur_u64(c, #name);
 #include "heap_notes.def"
 #undef PGK_LIFE
-    life.use = touched_read(c, flags);
-    if (!(flags & PGK_NOTE_UNREACHABLE))
-        return life;
+    life.use = touched_read(c);
 #define PGK_UNREACHABLE(name, meaning) life.lost.name = pgk_cur_u64(c, "unreachable " #name);
 #include "heap_notes.def"
 #undef PGK_UNREACHABLE
+    leave_record(c, notes, PGK_NOTES_LIVES);
     return life;
 }
 
-struct pgk_heap_point pgk_raw_point_read(struct pgk_cursor *c)
+struct pgk_heap_point pgk_raw_point_read(struct pgk_cursor *c, const struct pgk_raw_notes *notes)
 {
     struct pgk_heap_point p;
 #define PGK_POINT(name, meaning) p.name = pgk_cur_u64(c, #name);
 #include "heap_notes.def"
 #undef PGK_POINT
+    leave_record(c, notes, PGK_NOTES_SERIES);
     return p;
 }
 
-int pgk_raw_breakdown_read(struct pgk_cursor *c, const char *record, struct pgk_raw_breakdown *b,
-                           struct pgk_err *err)
+int pgk_raw_breakdown_read(struct pgk_cursor *c, const struct pgk_raw_notes *notes,
+                           const char *record, struct pgk_raw_breakdown *b, struct pgk_err *err)
 {
 #define PGK_BREAKDOWN(name, meaning) b->name = pgk_cur_u64(c, #name);
 #include "heap_notes.def"
@@ -214,11 +256,11 @@ int pgk_raw_breakdown_read(struct pgk_cursor *c, const char *record, struct pgk_
 #include "heap_notes.def"
 #undef PGK_SHARE
     }
+    leave_record(c, notes, PGK_NOTES_BREAKDOWNS);
     PGK_TRY(pgk_cur_check(c, err, record));
     if (b->shares <= PGK_SHARES_MAX)
         return 0;
     return pgk_cur_reject(c, err, PGK_E_CORRUPT, off - sizeof b->shares, .record = record,
                           .field = "shares", .found = PGK_F("%" PRIu64, b->shares),
-                          .expected = PGK_F("%d at most", PGK_SHARES_MAX),
-                          .hint = "record the profile again");
+                          .expected = PGK_F("%d at most", PGK_SHARES_MAX), .hint = AGAIN);
 }

@@ -1,4 +1,4 @@
-/* The data that pgokit's runtime adds to a raw heap profile: records/heap_notes.def.
+/* The notes of pgokit's runtime in a raw heap profile: records/heap_notes.def.
  * docs/formats/interrupted-heap.md */
 #ifndef PGK_HEAP_RAW_NOTES_H
 #define PGK_HEAP_RAW_NOTES_H
@@ -6,18 +6,26 @@
 #include "cursor.h"
 #include "pgokit/heap.h"
 
-#include "heap_notes.def"
+#include "heap_notes.h"
 
 struct pgk_raw_notes {
-#define PGK_NOTE(name, meaning) uint64_t name;
+    bool there;
+#define PGK_FACT(name, meaning) uint64_t name;
 #include "heap_notes.def"
-#undef PGK_NOTE
+#undef PGK_FACT
+    struct pgk_notes_part part[PGK_NOTES_PARTS]; /* all zeros: it is not there */
 };
 enum {
 #define PGK_NOTES_FLAG(name, value, meaning) PGK_NOTE_##name = value,
 #include "heap_notes.def"
 #undef PGK_NOTES_FLAG
 };
+
+/* Is it of a thread of a process that had not written its last dump? */
+static inline bool pgk_raw_notes_of_sheet(const struct pgk_raw_notes *notes)
+{
+    return notes->part[PGK_NOTES_ALLOCATED].off != 0;
+}
 
 /* How much of a context's objects was touched. */
 struct pgk_raw_touched {
@@ -33,24 +41,12 @@ struct pgk_raw_unreachable {
 #undef PGK_UNREACHABLE
 };
 
-/* The objects that a thread began in a context. */
-struct pgk_raw_begun {
-#define PGK_BEGUN(name, type, meaning) uint64_t name;
-#define PGK_BEGUN_TIMES PGK_BEGUN
+/* The objects that a thread allocated in a context. */
+struct pgk_raw_allocated {
+#define PGK_ALLOCATED(name, type, meaning) uint64_t name;
 #include "heap_notes.def"
-#undef PGK_BEGUN
-#undef PGK_BEGUN_TIMES
-    struct pgk_raw_touched use; /* with the flag TOUCHED */
-};
-
-/* The heap over time, with the flag TIMES. */
-struct pgk_raw_times {
-#define PGK_TIME_BREAKDOWNS(name, meaning) uint64_t name; /* with the flag BREAKDOWNS */
-#include "heap_notes.def"
-#undef PGK_TIME_BREAKDOWNS
-#define PGK_TIME(name, meaning) uint64_t name;
-#include "heap_notes.def"
-#undef PGK_TIME
+#undef PGK_ALLOCATED
+    struct pgk_raw_touched use;
 };
 
 /* The bytes that contexts held at a point. */
@@ -71,26 +67,26 @@ struct pgk_raw_life {
 #define PGK_LIFE(name, meaning) uint64_t name;
 #include "heap_notes.def"
 #undef PGK_LIFE
-    struct pgk_raw_touched use; /* with the flag TOUCHED */
+    struct pgk_raw_touched use;
     struct pgk_raw_unreachable lost; /* with the flag UNREACHABLE */
 };
 
 /* The notes of dump number `dump`, whose MIB section is at `mib_off` and whose segments end at
  * `segments_end`, from its start on, which is that of the file under `c`. All zeros where there
- * are none: other writers leave no gap. */
+ * are none: other writers leave no gap. Parts lie between segments and MIBs. */
 PGK_MUST_USE int pgk_raw_notes_read(struct pgk_cursor *c, uint32_t dump, uint64_t mib_off,
                                     uint64_t segments_end, struct pgk_raw_notes *notes,
                                     struct pgk_err *err);
-/* The times in front of notes that were read, whose flag TIMES is set among these. */
-PGK_MUST_USE int pgk_raw_times_read(struct pgk_cursor *c, uint32_t dump, uint64_t flags,
-                                    uint64_t mib_off, uint64_t segments_end,
-                                    struct pgk_raw_times *times, struct pgk_err *err);
-/* The next entry at the cursor: of the contexts begun, of contexts over time, of points, of
- * breakdowns. `flags` are those of the notes. */
-struct pgk_raw_begun pgk_raw_begun_read(struct pgk_cursor *c, uint64_t flags);
-struct pgk_raw_life pgk_raw_life_read(struct pgk_cursor *c, uint64_t flags);
-struct pgk_heap_point pgk_raw_point_read(struct pgk_cursor *c);
-PGK_MUST_USE int pgk_raw_breakdown_read(struct pgk_cursor *c, const char *record,
-                                        struct pgk_raw_breakdown *b, struct pgk_err *err);
+/* Goes to the first record of a part; how many there are. */
+uint64_t pgk_raw_part_open(struct pgk_cursor *c, const struct pgk_raw_notes *notes,
+                           enum pgk_notes_parts part);
+/* The next record at the cursor of the part that it is of. */
+struct pgk_raw_allocated pgk_raw_allocated_read(struct pgk_cursor *c,
+                                                const struct pgk_raw_notes *notes);
+struct pgk_raw_life pgk_raw_life_read(struct pgk_cursor *c, const struct pgk_raw_notes *notes);
+struct pgk_heap_point pgk_raw_point_read(struct pgk_cursor *c, const struct pgk_raw_notes *notes);
+PGK_MUST_USE int pgk_raw_breakdown_read(struct pgk_cursor *c, const struct pgk_raw_notes *notes,
+                                        const char *record, struct pgk_raw_breakdown *b,
+                                        struct pgk_err *err);
 
 #endif

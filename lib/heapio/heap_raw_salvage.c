@@ -175,11 +175,11 @@ static bool scan_stacks(struct salvage *s, uint64_t off, uint64_t end)
 /* Bytes between segments and MIBs are not kept. */
 static void scan_notes(struct salvage *s, uint64_t start, uint64_t mibs)
 {
-    struct pgk_raw_notes notes;
-    if (mibs > s->size || mibs < start + sizeof notes)
+    struct pgk_notes_end end;
+    if (mibs > s->size || mibs < start + sizeof end)
         return;
-    memcpy(&notes, s->bytes + mibs - sizeof notes, sizeof notes);
-    if (notes.magic == PGK_NOTES_MAGIC && notes.flags & PGK_NOTE_TIMES)
+    memcpy(&end, s->bytes + mibs - sizeof end, sizeof end);
+    if (end.magic == PGK_NOTES_MAGIC)
         pgk_salvage_say(s->report, "dump %zu: how the heap was over time", s->dumps.n + 1);
 }
 

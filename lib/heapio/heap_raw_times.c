@@ -15,15 +15,13 @@ void pgk_raw_times_free(struct pgk_raw_times_sum *sum)
 
 /* A kill while a series was thinned leaves old points after those that were kept. */
 static int add_points(struct pgk_raw_times_sum *sum, struct pgk_cursor *c, uint32_t dump,
-                      const struct pgk_raw_times *times, struct pgk_err *err)
+                      const struct pgk_raw_notes *notes, struct pgk_err *err)
 {
-    if (!times->series_off)
-        return 0;
-    if (!pgk_vec_reserve(&sum->curve.points, times->points))
+    const uint64_t points = pgk_raw_part_open(c, notes, PGK_NOTES_SERIES);
+    if (!pgk_vec_reserve(&sum->curve.points, points))
         return pgk_fail_nomem(err);
-    pgk_cur_seek(c, c->src.base_off + times->series_off, "series_off");
-    for (uint64_t i = 0; i < times->points; i++) {
-        const struct pgk_heap_point p = pgk_raw_point_read(c);
+    for (uint64_t i = 0; i < points; i++) {
+        const struct pgk_heap_point p = pgk_raw_point_read(c, notes);
         const size_t n = sum->curve.points.n;
         if (!n || p.ms > sum->curve.points.v[n - 1].ms)
             sum->curve.points.v[sum->curve.points.n++] = p;
@@ -44,16 +42,15 @@ static bool add_breakdown(struct pgk_raw_times_sum *sum, size_t point,
 /* Each belongs to the point with its time, among those of this dump, which start at `first`. Those
  * that a kill has left after the kept ones belong to none, or are duplicates. */
 static int add_breakdowns(struct pgk_raw_times_sum *sum, struct pgk_cursor *c, uint32_t dump,
-                          const struct pgk_raw_times *times, size_t first, struct pgk_err *err)
+                          const struct pgk_raw_notes *notes, size_t first, struct pgk_err *err)
 {
-    if (!times->breakdowns_off)
-        return 0;
-    pgk_cur_seek(c, c->src.base_off + times->breakdowns_off, "breakdowns_off");
-    for (uint64_t i = 0; i < times->breakdowns; i++) {
+    const uint64_t breakdowns = pgk_raw_part_open(c, notes, PGK_NOTES_BREAKDOWNS);
+    for (uint64_t i = 0; i < breakdowns; i++) {
         struct pgk_raw_breakdown b;
         const struct pgk_heap_point *points = sum->curve.points.v + first;
         const size_t n = sum->curve.points.n - first;
-        PGK_TRY(pgk_raw_breakdown_read(c, PGK_F("dump %u, breakdown %" PRIu64, dump, i + 1), &b,
+        PGK_TRY(pgk_raw_breakdown_read(c, notes,
+                                       PGK_F("dump %u, breakdown %" PRIu64, dump, i + 1), &b,
                                        err));
         PGK_SEARCH (at, n, mid, points[mid].ms < b.ms);
         if (at == n || points[at].ms != b.ms)
@@ -68,28 +65,27 @@ static int add_breakdowns(struct pgk_raw_times_sum *sum, struct pgk_cursor *c, u
 }
 
 int pgk_raw_times_add(struct pgk_raw_times_sum *sum, struct pgk_cursor *c, uint32_t dump,
-                      const struct pgk_raw_notes *notes, const struct pgk_raw_times *times,
-                      struct pgk_err *err)
+                      const struct pgk_raw_notes *notes, struct pgk_err *err)
 {
-    const bool sheet = notes->begun_off != 0;
+    const bool sheet = pgk_raw_notes_of_sheet(notes);
     const size_t first = sum->curve.points.n;
-    if (sheet && times->epoch)
-        sum->epoch = times->epoch;
+    if (sheet && notes->epoch)
+        sum->epoch = notes->epoch;
     if (!sheet) {
         sum->last_dump = dump;
         sum->looked = notes->flags & PGK_NOTE_UNREACHABLE;
     }
-    if (!sum->any || times->peak_bytes > sum->curve.peak_bytes) {
-        sum->curve.peak_ms = times->peak_ms;
-        sum->curve.peak_bytes = times->peak_bytes;
-        sum->curve.peak_objects = times->peak_objects;
+    if (!sum->any || notes->peak_bytes > sum->curve.peak_bytes) {
+        sum->curve.peak_ms = notes->peak_ms;
+        sum->curve.peak_bytes = notes->peak_bytes;
+        sum->curve.peak_objects = notes->peak_objects;
         sum->peak_dump = sheet ? 0 : dump;
     }
     sum->any = true;
     sum->sheets |= sheet;
     sum->curve.processes = 1;
-    PGK_TRY(add_points(sum, c, dump, times, err));
-    return add_breakdowns(sum, c, dump, times, first, err);
+    PGK_TRY(add_points(sum, c, dump, notes, err));
+    return add_breakdowns(sum, c, dump, notes, first, err);
 }
 
 static void add_touched(struct pgk_raw_touched *to, const struct pgk_raw_touched *more)
@@ -118,20 +114,20 @@ static struct pgk_raw_context_times *times_of(struct pgk_raw_times_sum *sum, siz
     return &sum->contexts.v[entry];
 }
 
-bool pgk_raw_times_add_begun(struct pgk_raw_times_sum *sum, size_t entry,
-                             const struct pgk_raw_begun *begun)
+bool pgk_raw_times_add_allocated(struct pgk_raw_times_sum *sum, size_t entry,
+                                 const struct pgk_raw_allocated *allocated)
 {
     struct pgk_raw_context_times *t = times_of(sum, entry);
     if (!t)
         return false;
     /* An entry that has not changed since the snapshot still has the values of then. */
-    const bool changed = begun->epoch == (uint32_t)sum->epoch;
-    t->alive_bytes += begun->alive_bytes;
-    t->alive_objects += (uint32_t)begun->alive_objects;
-    t->snapshot_bytes += changed ? begun->peak_bytes : begun->alive_bytes;
-    t->snapshot_objects += (uint32_t)(changed ? begun->peak_objects : begun->alive_objects);
-    t->temporary = pgk_add_saturated(t->temporary, begun->temporary);
-    add_touched(&t->use, &begun->use);
+    const bool changed = allocated->epoch == (uint32_t)sum->epoch;
+    t->alive_bytes += allocated->alive_bytes;
+    t->alive_objects += (uint32_t)allocated->alive_objects;
+    t->snapshot_bytes += changed ? allocated->peak_bytes : allocated->alive_bytes;
+    t->snapshot_objects += (uint32_t)(changed ? allocated->peak_objects : allocated->alive_objects);
+    t->temporary = pgk_add_saturated(t->temporary, allocated->temporary);
+    add_touched(&t->use, &allocated->use);
     return true;
 }
 

@@ -39,16 +39,16 @@ struct pgk_raw_times_sum {
 
 void pgk_raw_times_free(struct pgk_raw_times_sum *sum);
 
-/* Adds the times of dump number `dump` for the whole process, which were read with its notes. */
+/* Adds the times of dump number `dump` for the whole process, which has these notes. */
 PGK_MUST_USE int pgk_raw_times_add(struct pgk_raw_times_sum *sum, struct pgk_cursor *c,
                                    uint32_t dump, const struct pgk_raw_notes *notes,
-                                   const struct pgk_raw_times *times, struct pgk_err *err);
+                                   struct pgk_err *err);
 /* Reserves space for the times of so many entries at once; false when out of memory. */
 PGK_MUST_USE bool pgk_raw_times_reserve(struct pgk_raw_times_sum *sum, size_t entries);
 /* Adds the reader's entry in a sheet, or in finished dump number `dump`; false when out of
  * memory. */
-PGK_MUST_USE bool pgk_raw_times_add_begun(struct pgk_raw_times_sum *sum, size_t entry,
-                                          const struct pgk_raw_begun *begun);
+PGK_MUST_USE bool pgk_raw_times_add_allocated(struct pgk_raw_times_sum *sum, size_t entry,
+                                              const struct pgk_raw_allocated *allocated);
 PGK_MUST_USE bool pgk_raw_times_add_life(struct pgk_raw_times_sum *sum, size_t entry, uint32_t dump,
                                          const struct pgk_raw_life *life);
 

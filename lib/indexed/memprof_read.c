@@ -288,7 +288,7 @@ static int read_record(void *ctx, uint64_t guid, struct pgk_cursor *c, struct pg
 static int read_record_of_part(void *ctx, uint64_t guid, struct pgk_cursor *c, struct pgk_err *err)
 {
     struct reader *r = ctx;
-    bool begun = false;
+    bool started = false;
     r->err = err;
     PGK_TRY(pgk_part_begin_record(r->part, err));
     uint64_t n = pgk_cur_count(c, sizeof(uint32_t) + r->schema.size, "number of alloc sites");
@@ -301,9 +301,9 @@ static int read_record_of_part(void *ctx, uint64_t guid, struct pgk_cursor *c, s
         PGK_TRY(pgk_part_count(r->part, start, &mib, &wanted, err));
         if (!wanted)
             continue;
-        if (!begun)
+        if (!started)
             PGK_TRY(pgk_record_begin(&r->records, guid, err));
-        begun = true;
+        started = true;
         PGK_TRY(stack_at(r, start, &stack));
         PGK_TRY(pgk_record_add_alloc(&r->records, stack, &mib, err));
     }

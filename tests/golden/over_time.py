@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
-"""Tells in a raw profile of LLVM's runtime how the heap was over time, as pgokit's does.
+"""Says in a raw profile of LLVM's runtime how the heap was over time, as pgokit's does.
 
 over_time.py RAW OUT          a finished dump
 over_time.py RAW OUT killed   a sheet of a killed process
-over_time.py RAW OUT by-context   a finished dump that also tells what contexts held at some points
+over_time.py RAW OUT by-context   a finished dump that also says what contexts held at some points
 
 RAW has one dump of version 5 with two contexts. docs/formats/interrupted-heap.md
 """
 import struct
 import sys
 
-NOTES_MAGIC = 0x45544F4E544B4750
-INTERRUPTED, TIMES, BREAKDOWNS = 1, 4, 16
+NOTES_MAGIC, NOTES_VERSION = 0x45544F4E544B4750, 1
+INTERRUPTED = 1
+FACTS, ALLOCATED, LIVES, SERIES, BREAKDOWNS = 1, 2, 3, 4, 5  # tags
 SHARES = 24
 MIB_SIZE, TOTAL_SIZE = 8 + 144, 28
 POINTS = [(0, 0, 0, 0, 0), (40, 100, 1, 100, 1), (120, 128, 2, 128, 2), (400, 164, 3, 164, 3),
@@ -35,27 +36,31 @@ def main():
               for at in range(mibs + 8, mibs + 8 + count * MIB_SIZE, MIB_SIZE)]
     assert [size for size, _ in sorted(blocks)] == [84, 100]
     gap = b"".join(struct.pack("<5Q", *p) for p in POINTS)
-    table_off = mibs + len(gap)
+    parts = [(SERIES, 0, mibs, 40, len(POINTS))]
+    contexts_off = mibs + len(gap)
     for (closed, context), (peak, peak_n, end, end_n, temporary) in zip(sorted(blocks), CONTEXTS):
         if killed:
-            # Begun is what the MIB closed, and what is alive.
-            gap += struct.pack("<2Q4I2Q2IQ", closed + end, 1500 * end_n,
+            # Allocated is what the MIB closed, and what is alive.
+            gap += struct.pack("<2Q4I2Q2I5Q", closed + end, 1500 * end_n,
                                (3 if closed == 84 else 1) + end_n, 1500, context, EPOCH, end, peak,
-                               end_n, peak_n, temporary)
+                               end_n, peak_n, temporary, 0, 0, 0, 0)
         else:
-            gap += struct.pack("<6Q", context, peak, peak_n, end, end_n, temporary)
+            gap += struct.pack("<12Q", context, peak, peak_n, end, end_n, temporary,
+                               0, 0, 0, 0, 0, 0)
+    parts.append((ALLOCATED, 1, contexts_off, 96, count) if killed else
+                 (LIVES, 0, contexts_off, 96, count))
     if by_context:
-        held_off = mibs + len(gap)
+        parts.append((BREAKDOWNS, 0, mibs + len(gap), 16 + 16 * SHARES, len(HELD)))
         for ms, *held in HELD:
             shares = [(context, more) for (_, context), more in zip(sorted(blocks), held) if more]
             words = [ms, len(shares), *(word for share in shares for word in share)]
             gap += struct.pack(f"<{2 + 2 * SHARES}Q", *words, *[0] * (2 + 2 * SHARES - len(words)))
-        gap += struct.pack("<2Q", held_off, len(HELD))
-    gap += struct.pack("<8Q", mibs, len(POINTS), 0 if killed else table_off,
-                       0 if killed else count, *PEAK, EPOCH if killed else 0)
-    gap += struct.pack("<8Q", NOTES_MAGIC, TIMES | (INTERRUPTED if killed else 0) |
-                       (BREAKDOWNS if by_context else 0), 0, 0,
-                       table_off if killed else 0, count if killed else 0, 0, 0)
+    parts.append((FACTS, 1, mibs + len(gap), 80, 1))
+    gap += struct.pack("<10Q", INTERRUPTED if killed else 0, 0, 0, 0, 0, 0, *PEAK,
+                       EPOCH if killed else 0)
+    for tag, needed, off, record, records in parts:
+        gap += struct.pack("<2HI3Q", tag, needed, 1, off, record, records)
+    gap += struct.pack("<3Q", len(parts), NOTES_VERSION, NOTES_MAGIC)
     head = struct.pack("<6Q", magic, version, size + len(gap), segments, mibs + len(gap),
                        stacks + len(gap))
     open(sys.argv[2], "wb").write(head + raw[48:mibs] + gap + raw[mibs:])

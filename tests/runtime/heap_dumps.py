@@ -73,7 +73,7 @@ def counted(path, program):
     """Objects of kept() and of freed(): in dumps, in sheets, and alive at a kill."""
     profile = raw_profile.Profile(path)
     found = profile.by_function(program)
-    alive = profile.by_function(program, profile.alive()) if profile.begun else {}
+    alive = profile.by_function(program, profile.alive()) if profile.allocated else {}
     return (found.get("kept", [0])[0] + alive.get("kept", [0])[0],
             found.get("freed", [0])[0] + alive.get("freed", [0])[0]), profile
 
@@ -86,15 +86,14 @@ def require_rounds(path, program, rounds):
 
 
 def own_bytes(path):
-    """What dumps take without what lies behind them."""
-    total, at, size = 0, 0, os.path.getsize(path)
+    """What dumps take without what lies after them."""
+    total, at = 0, 0
     with open(path, "rb") as file:
-        while at < size:
-            file.seek(at)
-            _, _, all_, _, mibs, stacks = struct.unpack("<6Q", file.read(48))
-            file.seek(at + mibs - 40)
-            total += stacks + 8 + struct.unpack("<Q", file.read(8))[0]
-            at += all_
+        data = file.read()
+    while at < len(data):
+        _, _, all_, _, mibs, stacks = struct.unpack_from("<6Q", data, at)
+        total += stacks + 8 + raw_profile.Notes(data, at, mibs).facts["stack_bytes"]
+        at += all_
     return total
 
 
@@ -150,12 +149,12 @@ def killed(folder):
             time.sleep(at_random.random() / 10)
             child.kill()
         with open(counters, "rb") as file:
-            begun, ended, dumping = struct.unpack("<3Q", file.read())
+            entered, ended, dumping = struct.unpack("<3Q", file.read())
         path, = [name for name in raw_profile.files(folder) if not name.endswith(".part")]
         (kept, freed), profile = counted(path, program)
-        where = f"kill {round_}: kept {kept}, freed {freed}, rounds {begun}, {ended}, {dumping}"
-        require(ended <= kept <= begun and 3 * ended <= freed <= 3 * begun, where)
-        require(not dumping or (kept, freed) == (begun, 3 * begun), where)
+        where = f"kill {round_}: kept {kept}, freed {freed}, rounds {entered}, {ended}, {dumping}"
+        require(ended <= kept <= entered and 3 * ended <= freed <= 3 * entered, where)
+        require(not dumping or (kept, freed) == (entered, 3 * entered), where)
         within += dumping
         dumps += ended
         if round_ % 10 == 0:

@@ -42,7 +42,7 @@ class Served:
             self.wait()
 
     def wait(self):
-        """Until it has begun, and its socket with it."""
+        """Until it has started, and its socket with it."""
         line = self.process.stdout.readline()
         if not line.startswith("ready "):
             raise Failure(f"the program said {line!r} {self.ended(None)}")

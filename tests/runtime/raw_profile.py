@@ -9,12 +9,44 @@ import subprocess
 
 MAGIC = 0xff6d70726f667281
 NOTES = 0x45544f4e544b4750
-INTERRUPTED = 1
-TIMES = 4
-BREAKDOWNS = 16
-TOUCHED = 32
-MERGED = 64
+INTERRUPTED, LIBRARY_ACCESSES, THREADS, MERGED, UNREACHABLE = 1, 2, 4, 8, 16
+FACTS, ALLOCATED, LIVES, SERIES, BREAKDOWNS = 1, 2, 3, 4, 5
+FACT_NAMES = ("flags dropped stack_bytes own_ns own_bytes start_time peak_ms peak_bytes "
+              "peak_objects epoch").split()
 SHARES = 24
+
+
+class Notes:
+    """What pgokit's runtime adds to the dump at `at`, whose MIBs are at `mibs` from there on:
+    docs/formats/interrupted-heap.md. Without notes there are no parts."""
+
+    def __init__(self, data, at, mibs):
+        self.data, self.at, self.parts = data, at, {}
+        parts, version, magic = struct.unpack_from("<3Q", data, at + mibs - 24)
+        if magic != NOTES:
+            return
+        if version != 1:
+            raise ValueError(f"notes of version {version}")
+        for i in range(parts):
+            tag, _, version, *place = struct.unpack_from(
+                "<2HI3Q", data, at + mibs - 24 - 32 * (parts - i))
+            self.parts[tag] = place
+        self.facts = dict(zip(FACT_NAMES, next(self.records(FACTS, "<10Q"))))
+
+    def __bool__(self):
+        return bool(self.parts)
+
+    def off(self, tag):
+        return self.parts[tag][0] if tag in self.parts else 0
+
+    def bytes_of(self, tag):
+        off, size, records = self.parts.get(tag, (0, 0, 0))
+        return self.data[self.at + off:self.at + off + size * records]
+
+    def records(self, tag, form):
+        off, size, records = self.parts.get(tag, (0, 0, 0))
+        for i in range(records):
+            yield struct.unpack_from(form, self.data, self.at + off + size * i)
 
 
 class Profile:
@@ -25,7 +57,7 @@ class Profile:
             data = file.read()
         self.histograms = {}
         self.contexts, self.dumps, self.interrupted, self.segments = {}, 0, False, []
-        self.pcs, self.begun, self.closed, self.dropped = {}, {}, {}, 0
+        self.pcs, self.allocated, self.closed, self.dropped = {}, {}, {}, 0
         self.over_time, self.epoch = [], 0
         self.touched, self.merged = {}, False
         at = 0
@@ -42,29 +74,10 @@ class Profile:
         count, = struct.unpack_from("<Q", data, at + segments)
         self.segments = [struct.unpack_from("<3Q", data, at + segments + 8 + 64 * i)
                          for i in range(count)]
-        sheet = 0
-        if mibs >= segments + 8 + 64 * count + 64:
-            word, flags, dropped, _, sheet, begun = struct.unpack_from("<6Q", data, at + mibs - 64)
-            if word != NOTES:
-                sheet = 0
-            self.interrupted |= word == NOTES and bool(flags & INTERRUPTED)
-            self.dropped = dropped if word == NOTES else 0
-            self.merged |= word == NOTES and bool(flags & MERGED)
-            if word == NOTES and flags & TIMES:
-                self.read_times(data, at, mibs - 128, sheet, flags)
-                if flags & BREAKDOWNS:
-                    self.read_breakdowns(data, at, mibs - 144)
-            for i in range(begun if sheet else 0):
-                where = at + sheet + ((64 if flags & TIMES else 32) +
-                                      (32 if flags & TOUCHED else 0)) * i
-                bytes_, _, objects, _, stack = struct.unpack_from("<2Q3I", data, where)
-                old = self.begun.get(stack, (0, 0))
-                self.begun[stack] = old[0] + objects, old[1] + bytes_
-                if flags & TIMES:
-                    self.over_time[-1].add_begun(stack, struct.unpack_from("<I2Q2IQ", data,
-                                                                          where + 28))
-                if flags & TOUCHED:
-                    self.add_touched(stack, struct.unpack_from("<4Q", data, where + 64))
+        notes = Notes(data, at, mibs)
+        sheet = notes.off(ALLOCATED)
+        if notes:
+            self.read_notes(notes)
         pcs, where = self.pcs, at + stacks + 8  # a stack is where its thread used it first
         for _ in range(struct.unpack_from("<Q", data, at + stacks)[0]):
             stack, n = struct.unpack_from("<2Q", data, where)
@@ -108,39 +121,36 @@ class Profile:
             found[name] = add_up(found[name], values) if name in found else values
         return found
 
-    def read_times(self, data, at, times, sheet, flags):
-        series, points, lives_at, lives, *peak, epoch = struct.unpack_from("<8Q", data, at + times)
-        if not sheet or series:
-            self.over_time.append(OverTime(peak, epoch))
+    def read_notes(self, notes):
+        facts, sheet = notes.facts, notes.off(ALLOCATED)
+        self.interrupted |= bool(facts["flags"] & INTERRUPTED)
+        self.dropped = facts["dropped"]
+        self.merged |= bool(facts["flags"] & MERGED)
+        if not sheet or notes.off(SERIES):
+            self.over_time.append(OverTime(facts))
         now = self.over_time[-1]
-        for i in range(points):
-            point = struct.unpack_from("<5Q", data, at + series + 40 * i)
+        for point in notes.records(SERIES, "<5Q"):
             if not now.points or point[0] > now.points[-1][0]:
                 now.points.append(point)
-        for i in range(lives):
-            where = at + lives_at + (80 if flags & TOUCHED else 48) * i
-            stack, *values = struct.unpack_from("<6Q", data, where)
-            now.lives[stack] = values
-            if flags & TOUCHED:
-                self.add_touched(stack, struct.unpack_from("<4Q", data, where + 48))
-
-    def read_breakdowns(self, data, at, where):
-        """Of each point that has one: stack id -> bytes."""
-        off, count = struct.unpack_from("<2Q", data, at + where)
-        now = self.over_time[-1]
-        for i in range(count):
-            ms, shares, *values = struct.unpack_from(f"<{2 + 2 * SHARES}Q", data,
-                                                     at + off + 8 * (2 + 2 * SHARES) * i)
+        for stack, *values in notes.records(LIVES, "<12Q"):
+            now.lives[stack] = values[:5]
+            self.add_touched(stack, values[5:9])
+        for ms, shares, *values in notes.records(BREAKDOWNS, f"<{2 + 2 * SHARES}Q"):
             if shares:
                 now.breakdowns.append((ms, dict(zip(values[:2 * shares:2],
                                                     values[1:2 * shares:2]))))
+        for bytes_, _, objects, _, stack, *values in notes.records(ALLOCATED, "<2Q3II2Q2IQ4Q"):
+            old = self.allocated.get(stack, (0, 0))
+            self.allocated[stack] = old[0] + objects, old[1] + bytes_
+            now.add_allocated(stack, values[:6])
+            self.add_touched(stack, values[6:])
 
     def alive(self):
-        """What was begun in sheets and not closed: (program counters) -> (objects, bytes)."""
+        """What was allocated in sheets and not freed: (program counters) -> (objects, bytes)."""
         closed = self.closed.get
         left = {self.pcs[stack]: (objects - closed(stack, (0, 0))[0],
                                   bytes_ - closed(stack, (0, 0))[1])
-                for stack, (objects, bytes_) in self.begun.items()}
+                for stack, (objects, bytes_) in self.allocated.items()}
         return {pcs: sums for pcs, sums in left.items() if sums[0]}
 
     def by_function(self, program, contexts=None):
@@ -156,11 +166,12 @@ class OverTime:
     """What a dump, or the sheets together, has of the heap over time. A life is bytes and objects
     at the peak, bytes and objects at the end, and temporary objects."""
 
-    def __init__(self, peak, epoch):
-        self.ms, self.bytes, self.objects = peak
-        self.epoch, self.points, self.lives, self.breakdowns = epoch, [], {}, []
+    def __init__(self, facts):
+        self.ms, self.bytes, self.objects = (facts[name] for name in (
+            "peak_ms", "peak_bytes", "peak_objects"))
+        self.epoch, self.points, self.lives, self.breakdowns = facts["epoch"], [], {}, []
 
-    def add_begun(self, stack, values):
+    def add_allocated(self, stack, values):
         epoch, alive, peak, alive_objects, peak_objects, temporary = values
         if epoch != self.epoch:
             peak, peak_objects = alive, alive_objects

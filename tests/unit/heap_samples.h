@@ -138,12 +138,9 @@ struct sample_stack {
     uint64_t n;
 };
 /* As docs/formats/interrupted-heap.md has it. */
-struct sample_begun {
+struct sample_allocated {
     uint64_t bytes, start_ms;
-    uint32_t objects, last_ms, id, reserved;
-};
-struct sample_begun_times {
-    struct sample_begun begun; /* its last field is the epoch */
+    uint32_t objects, last_ms, id, epoch;
     uint64_t alive_bytes, peak_bytes;
     uint32_t alive_objects, peak_objects;
     uint64_t temporary;
@@ -151,20 +148,22 @@ struct sample_begun_times {
 struct sample_times {
     const uint64_t (*points)[5]; /* ms; bytes, objects: alive; allocated */
     size_t n_points;
-    const struct sample_begun_times *begun; /* a sheet's */
-    size_t n_begun;
+    const struct sample_allocated *allocated; /* a sheet's */
+    size_t n_allocated;
     const uint64_t (*lives)[6]; /* stack id; bytes, objects: at the peak; at exit; temporary */
     size_t n_lives;
     uint64_t peak[3]; /* ms, bytes, objects */
     uint64_t epoch;
     const uint64_t (*breakdowns)[50]; /* ms; shares; stack id and bytes of each */
     size_t n_breakdowns;
-    const uint64_t (*touched)[4]; /* of each context begun or over time: bytes touched and not, per
-                                     cent of the least and the most touched object; NULL: none */
+    const uint64_t (*touched)[4]; /* of each context: bytes touched and not, per cent of the least
+                                     and the most touched object; NULL: not known */
     bool merged;
     const uint64_t (*lost)[2]; /* of each context over time: bytes and objects that are unreachable;
                                   NULL: nobody looked */
+    size_t more; /* bytes of each record that only a newer pgokit knows */
 };
+enum { SAMPLE_PARTS = 5, SAMPLE_FACTS = 80, SAMPLE_PART = 32, SAMPLE_NOTES_END = 24 };
 struct sample_dump {
     uint32_t version;
     const struct sample_segment *segments;
@@ -173,50 +172,59 @@ struct sample_dump {
     size_t n_blocks;
     const struct sample_stack *stacks;
     size_t n_stacks;
-    const struct sample_begun *begun; /* with notes of an interrupted process, if there are any */
-    size_t n_begun;
     const struct sample_times *times; /* with notes, if there are any */
 };
 
 /* Records of contexts, each with what was touched, and what was unreachable. */
-static inline void sample_write_touched(struct pgk_sink *out, const struct sample_times *t,
-                                        const void *records, size_t n, size_t size,
-                                        const uint64_t (*lost)[2])
+static inline void sample_write_contexts(struct pgk_sink *out, const struct sample_times *t,
+                                         const void *records, size_t n, size_t size, bool lives)
 {
+    static const uint64_t none[4];
     for (size_t i = 0; i < n; i++) {
         pgk_sink_bytes(out, (const char *)records + i * size, size);
-        if (t->touched)
-            pgk_sink_bytes(out, t->touched[i], sizeof t->touched[i]);
-        if (lost)
-            pgk_sink_bytes(out, lost[i], sizeof lost[i]);
+        pgk_sink_bytes(out, t->touched ? t->touched[i] : none, sizeof none);
+        if (lives)
+            pgk_sink_bytes(out, t->lost ? t->lost[i] : none, sizeof *t->lost);
+        pgk_sink_zeros(out, t->more);
     }
 }
 
-/* Series, contexts begun, contexts over time, breakdowns, times and notes. */
-static inline void sample_write_times(struct pgk_sink *out, const struct sample_times *t,
+static inline void sample_write_part(struct pgk_sink *out, uint16_t tag, uint16_t needed,
+                                     uint64_t off, uint64_t size, uint64_t records)
+{
+    const uint16_t kind[2] = {tag, needed};
+    pgk_sink_bytes(out, kind, sizeof kind);
+    pgk_sink_bytes(out, &(uint32_t){1}, 4);
+    pgk_sink_u64(out, records || tag == 1 || tag == 2 ? off : 0);
+    pgk_sink_u64(out, size);
+    pgk_sink_u64(out, records);
+}
+
+/* Series, allocations, contexts over time, breakdowns, facts and the list of these. */
+static inline void sample_write_notes(struct pgk_sink *out, const struct sample_times *t,
                                       uint64_t start)
 {
-    uint64_t series = pgk_sink_tell(out) - start;
+    const bool sheet = t->allocated;
+    const uint64_t series = pgk_sink_tell(out) - start;
     pgk_sink_bytes(out, t->points, t->n_points * sizeof *t->points);
-    uint64_t begun = pgk_sink_tell(out) - start;
-    sample_write_touched(out, t, t->begun, t->n_begun, sizeof *t->begun, NULL);
-    uint64_t lives = pgk_sink_tell(out) - start;
-    sample_write_touched(out, t, t->lives, t->n_lives, sizeof *t->lives, t->lost);
-    const uint64_t breakdowns[2] = {pgk_sink_tell(out) - start, t->n_breakdowns};
-    if (t->n_breakdowns) {
-        pgk_sink_bytes(out, t->breakdowns, t->n_breakdowns * sizeof *t->breakdowns);
-        pgk_sink_bytes(out, breakdowns, sizeof breakdowns);
-    }
-    const uint64_t times[8] = {t->n_points ? series : 0, t->n_points,  t->n_lives ? lives : 0,
-                               t->n_lives,               t->peak[0],   t->peak[1],
-                               t->peak[2],               t->epoch};
-    pgk_sink_bytes(out, times, sizeof times);
-    const uint64_t notes[8] = {UINT64_C(0x45544f4e544b4750),
-                               (t->n_begun ? 5u : 4u) | (t->n_breakdowns ? 16u : 0) |
-                                   (t->touched ? 32u : 0) | (t->merged ? 64u : 0) |
-                                   (t->lost ? 128u : 0), 0, 0,
-                               t->n_begun ? begun : 0, t->n_begun};
-    pgk_sink_bytes(out, notes, sizeof notes);
+    const uint64_t allocated = pgk_sink_tell(out) - start;
+    sample_write_contexts(out, t, t->allocated, t->n_allocated, sizeof *t->allocated, false);
+    const uint64_t lives = pgk_sink_tell(out) - start;
+    sample_write_contexts(out, t, t->lives, t->n_lives, sizeof *t->lives, true);
+    const uint64_t breakdowns = pgk_sink_tell(out) - start;
+    pgk_sink_bytes(out, t->breakdowns, t->n_breakdowns * sizeof *t->breakdowns);
+    const uint64_t off = pgk_sink_tell(out) - start;
+    const uint64_t facts[SAMPLE_FACTS / 8] = {
+        (sheet ? 1u : 0) | (t->merged ? 8u : 0) | (t->lost ? 16u : 0), 0, 0, 0, 0, 0, t->peak[0],
+        t->peak[1], t->peak[2], t->epoch};
+    pgk_sink_bytes(out, facts, sizeof facts);
+    sample_write_part(out, 1, 1, off, sizeof facts, 1);
+    sample_write_part(out, 2, 1, sheet ? allocated : 0, 96 + t->more, t->n_allocated);
+    sample_write_part(out, 3, 0, lives, 96 + t->more, t->n_lives);
+    sample_write_part(out, 4, 0, series, 40, t->n_points);
+    sample_write_part(out, 5, 0, breakdowns, 400, t->n_breakdowns);
+    const uint64_t end[3] = {SAMPLE_PARTS, 1, UINT64_C(0x45544f4e544b4750)};
+    pgk_sink_bytes(out, end, sizeof end);
 }
 
 static inline void sample_write_dump(struct pgk_sink *out, const struct sample_dump *d)
@@ -237,13 +245,7 @@ static inline void sample_write_dump(struct pgk_sink *out, const struct sample_d
         pgk_sink_zeros(out, 32 - sizeof s->id);
     }
     if (d->times)
-        sample_write_times(out, d->times, start);
-    if (d->n_begun) {
-        uint64_t begun_off = pgk_sink_tell(out) - start;
-        pgk_sink_bytes(out, d->begun, d->n_begun * sizeof *d->begun);
-        const uint64_t notes[8] = {UINT64_C(0x45544f4e544b4750), 1, 0, 0, begun_off, d->n_begun};
-        pgk_sink_bytes(out, notes, sizeof notes);
-    }
+        sample_write_notes(out, d->times, start);
     pgk_sink_patch_u64(out, start + 32, pgk_sink_tell(out) - start);
     pgk_sink_u64(out, d->n_blocks);
     for (size_t i = 0; i < d->n_blocks; i++) {

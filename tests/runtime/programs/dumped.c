@@ -1,5 +1,5 @@
 /* Rounds that end with a dump. In each of them one object of kept() is made, which lives on, three
- * of freed(), and one each of 2^DEPTH contexts. What rounds have begun and ended, and whether a
+ * of freed(), and one each of 2^DEPTH contexts. What rounds have started and ended, and whether a
  * dump is being written, is in COUNTERS: three u64, in memory that outlives the process.
  *
  * usage: dumped COUNTERS THREADS DEPTH [step]    threads that allocate meanwhile; a round for each
@@ -34,7 +34,7 @@ SITE(in_many)
 SITE(in_thread)
 SITE(in_child)
 
-enum { BEGUN, ENDED, DUMPING, COUNTERS };
+enum { STARTED, ENDED, DUMPING, COUNTERS };
 
 __attribute__((noinline)) void many(int depth);
 void many(int depth)
@@ -60,7 +60,7 @@ static void *churn(void *ready)
 
 static int round_of(volatile uint64_t *counters, int depth)
 {
-    counters[BEGUN]++;
+    counters[STARTED]++;
     kept()[0] = 1;
     for (int i = 0; i < 3; i++)
         free((void *)freed());

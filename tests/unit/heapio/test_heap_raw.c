@@ -200,15 +200,17 @@ static void wrong_bytes_are_refused(void **state)
     pgk_sink_drop(&out);
 }
 
-/* Context 5 began 4 objects in the first sheet and one of them was closed there, one in the second;
- * 6 began 2 and closed none; 7 was killed before its first one. */
-static const struct sample_begun begun_first[] = {
+/* Context 5 made 4 objects in the first sheet and one of them was freed there, one in the second;
+ * 6 made 2 and freed none; 7 was killed before its first one. */
+static const struct sample_allocated allocated_first[] = {
     {.id = 5, .objects = 4, .bytes = 120, .start_ms = 30 - 10, .last_ms = 20},
     {.id = 6, .objects = 2, .bytes = 10, .start_ms = 100, .last_ms = 60},
     {.id = 7},
-}, begun_second[] = {
+}, allocated_second[] = {
     {.id = 5, .start_ms = UINT64_C(0) - 5},
 };
+static const struct sample_times first_sheet = {.allocated = allocated_first, .n_allocated = 3},
+                                 second_sheet = {.allocated = allocated_second, .n_allocated = 1};
 
 static const uint8_t *write_sheets(struct pgk_sink **out, size_t *size)
 {
@@ -217,10 +219,8 @@ static const uint8_t *write_sheets(struct pgk_sink **out, size_t *size)
     closed.mib.v[PGK_MIB_TotalAccessCount] = 3;
     closed.mib.v[PGK_MIB_TotalAccessDensity] = 10;
     struct sample_dump first = dump(5, &closed, 1), second = dump(5, &closed, 1);
-    first.begun = begun_first;
-    first.n_begun = 3;
-    second.begun = begun_second;
-    second.n_begun = 1;
+    first.times = &first_sheet;
+    second.times = &second_sheet;
     second.n_stacks = 0; /* the one in front has them */
     assert_int_equal(pgk_sink_memory(out, NULL), 0);
     sample_write_dump(*out, &first);
@@ -267,13 +267,27 @@ static void wrong_notes_are_refused(void **state)
     struct pgk_sink *out;
     size_t size;
     const uint8_t *bytes = write_sheets(&out, &size);
-    const size_t begun = 48 + 8 + 2 * 64, notes = begun + 3 * 32;
+    const size_t allocated = 48 + 8 + 2 * 64, facts = allocated + 3 * 96,
+                 part = facts + SAMPLE_FACTS, second = part + SAMPLE_PART,
+                 end = part + SAMPLE_PARTS * SAMPLE_PART;
+    const uint64_t version = UINT64_C(1) << 32;
     const struct refusal refusals[] = {
-        {notes + 32, 8, PGK_E_CORRUPT, "begun_off"},        /* among the segments */
-        {notes + 32, UINT64_MAX, PGK_E_CORRUPT, "begun_off"},
-        {notes + 40, 4, PGK_E_CORRUPT, "begun_off"},        /* more than there is room for */
-        {notes + 40, UINT64_MAX, PGK_E_CORRUPT, "begun_off"},
-        {begun + 32 + 24, 99, PGK_E_CORRUPT, "stack id"},   /* an id that no stack has */
+        {second + 8, 8, PGK_E_CORRUPT, "part ALLOCATED"}, /* among the segments */
+        {second + 8, UINT64_MAX, PGK_E_CORRUPT, "part ALLOCATED"},
+        {second + 16, 88, PGK_E_CORRUPT, "part ALLOCATED"}, /* shorter than they were ever */
+        {second + 16, UINT64_MAX, PGK_E_CORRUPT, "part ALLOCATED"},
+        {second + 24, 5, PGK_E_CORRUPT, "part ALLOCATED"}, /* more than there is capacity for */
+        {second + 24, UINT64_MAX, PGK_E_CORRUPT, "part ALLOCATED"},
+        {part + 24, 2, PGK_E_CORRUPT, "part FACTS"},
+        {part, 77 | version, PGK_E_CORRUPT, "part FACTS"}, /* there is none */
+        {second, 77 | 1 << 16 | version, PGK_E_VERSION, "part"},
+        {second, 2 | 1 << 16 | 2 * version, PGK_E_VERSION, "part"},
+        {facts, 1 << 5, PGK_E_VERSION, "flags"},
+        {facts, UINT64_C(1) << 63, PGK_E_VERSION, "flags"},
+        {end, 1000, PGK_E_CORRUPT, "parts"},
+        {end, UINT64_MAX, PGK_E_CORRUPT, "parts"},
+        {end + 8, 2, PGK_E_VERSION, "version"},
+        {allocated + 24, 99, PGK_E_CORRUPT, "stack id"}, /* an id that no stack has */
     };
     for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
         struct pgk_heap *h;
@@ -289,14 +303,75 @@ static void wrong_notes_are_refused(void **state)
     pgk_sink_drop(&out);
 }
 
+/* What a newer pgokit adds to the notes does not disturb: a part that others can do without, a
+ * newer form of one, longer records. */
+static void newer_notes_are_read_as_far_as_known(void **state)
+{
+    (void)state;
+    struct sample_block closed = block(5, 30);
+    struct sample_times times = first_sheet;
+    const uint64_t points[][5] = {{0, 1, 1, 1, 1}};
+    times.points = points;
+    times.n_points = 1;
+    times.more = 24;
+    struct sample_dump d = dump(5, &closed, 1);
+    d.times = &times;
+    struct pgk_sink *out;
+    struct pgk_heap *h;
+    struct pgk_heap_read_info info;
+    struct pgk_heap_times found = {.struct_size = sizeof found};
+    struct pgk_err err;
+    size_t size;
+    assert_int_equal(pgk_sink_memory(&out, NULL), 0);
+    sample_write_dump(out, &d);
+    const size_t series = 48 + 8 + 2 * 64 + sizeof points + 3 * (96 + 24) + SAMPLE_FACTS +
+                          3 * SAMPLE_PART;
+    const uint64_t version = UINT64_C(1) << 32,
+                   kinds[] = {4 | version, 77 | version, 4 | 2 * version};
+    for (size_t i = 0; i < PGK_COUNTOF(kinds); i++) {
+        pgk_sink_patch_u64(out, series, kinds[i]);
+        const uint8_t *bytes = pgk_sink_data(out, &size);
+        assert_int_equal(read_bytes(bytes, size, &h, &info, &err), 0);
+        assert_int_equal(info.origin.alive, 3 + 2);
+        pgk_heap_over_time(h, &found);
+        assert_int_equal(found.n_points, i ? 0 : 1);
+        pgk_heap_close(&h);
+    }
+    pgk_sink_drop(&out);
+}
+
+/* 64 bytes that begin with the magic, as runtimes before 0.1.0 wrote them. */
+static void notes_of_an_unreleased_pgokit_are_refused_by_name(void **state)
+{
+    (void)state;
+    struct sample_block closed = block(5, 30);
+    struct sample_dump d = dump(5, &closed, 1);
+    d.times = &first_sheet;
+    struct pgk_sink *out;
+    struct pgk_heap *h;
+    struct pgk_err err;
+    size_t size;
+    assert_int_equal(pgk_sink_memory(&out, NULL), 0);
+    sample_write_dump(out, &d);
+    const size_t mibs = 48 + 8 + 2 * 64 + 3 * 96 + SAMPLE_FACTS + SAMPLE_PARTS * SAMPLE_PART +
+                        SAMPLE_NOTES_END;
+    pgk_sink_patch_u64(out, mibs - 8, 0);
+    pgk_sink_patch_u64(out, mibs - 64, UINT64_C(0x45544f4e544b4750));
+    const uint8_t *bytes = pgk_sink_data(out, &size);
+    assert_int_equal(read_bytes(bytes, size, &h, NULL, &err), PGK_E_VERSION);
+    assert_string_equal(err.field, "version");
+    assert_string_equal(err.hint, "written by an unreleased pgokit; record again");
+    pgk_heap_close(&h);
+    pgk_sink_drop(&out);
+}
+
 static void out_of_memory_anywhere(void **state)
 {
     (void)state;
     struct sample_block blocks[] = {block(5, 30), block(6, 8)};
     blocks[0].hist_count = 2;
     struct sample_dump d = dump(5, blocks, 2);
-    d.begun = begun_first;
-    d.n_begun = 2;
+    d.times = &first_sheet;
     struct pgk_sink *out;
     size_t size;
     assert_int_equal(pgk_sink_memory(&out, NULL), 0);
@@ -325,6 +400,8 @@ int main(void)
         cmocka_unit_test(wrong_bytes_are_refused),
         cmocka_unit_test(objects_alive_at_a_kill_are_added),
         cmocka_unit_test(wrong_notes_are_refused),
+        cmocka_unit_test(newer_notes_are_read_as_far_as_known),
+        cmocka_unit_test(notes_of_an_unreleased_pgokit_are_refused_by_name),
         cmocka_unit_test(out_of_memory_anywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -65,7 +65,7 @@ static struct pgk_sink *two_dumps(uint32_t version)
         blocks[i].mib.v[PGK_MIB_AllocCount] = 1;
         blocks[i].mib.v[PGK_MIB_TotalSize] = 1u << i;
     }
-    struct sample_dump d = {version, segments, 1, blocks, 3, stacks, 3, NULL, 0};
+    struct sample_dump d = {version, segments, 1, blocks, 3, stacks, 3, NULL};
     struct pgk_sink *out;
     assert_int_equal(pgk_sink_memory(&out, NULL), 0);
     sample_write_dump(out, &d);

@@ -14,12 +14,8 @@ static const struct sample_stack stacks[] = {
 enum {
     ONE_SEGMENT = 48 + 8 + 64,
     POINT = 40,
-    LIFE = 48,
-    BEGUN = 64,
-    TIMES = 64,
+    CONTEXT = 96, /* over time, or of allocations */
     BREAKDOWN = 400,
-    TOUCHED = 32,
-    UNREACHABLE = 16,
 };
 
 static struct sample_block block(uint64_t id, uint64_t objects, uint64_t bytes)
@@ -175,12 +171,12 @@ static const uint64_t thinned[][5] = {{0, 0, 0, 0, 0},      {20, 50, 5, 50, 5},
                                       {40, 200, 9, 300, 9}, {30, 1, 1, 1, 1},
                                       {40, 200, 9, 300, 9}, {50, 70, 7, 300, 9}};
 /* Context 5 was allocated by one thread and freed by another, after the snapshot. */
-static const struct sample_begun_times first_sheet[] = {
-    {{200, 0, 8, 45, 5, 3}, 200, 150, 8, 6, 2},
-    {{100, 0, 1, 45, 6, 2}, 50, 7, 1, 1, 0},
+static const struct sample_allocated first_sheet[] = {
+    {200, 0, 8, 45, 5, 3, 200, 150, 8, 6, 2},
+    {100, 0, 1, 45, 6, 2, 50, 7, 1, 1, 0},
 };
-static const struct sample_begun_times second_sheet[] = {
-    {{0, 0, 0, 45, 5, 3}, (uint64_t)-170, (uint64_t)-20, (uint32_t)-7, (uint32_t)-1, 3},
+static const struct sample_allocated second_sheet[] = {
+    {0, 0, 0, 45, 5, 3, (uint64_t)-170, (uint64_t)-20, (uint32_t)-7, (uint32_t)-1, 3},
 };
 static const struct sample_times sheets[] = {
     {thinned, 6, first_sheet, 2, NULL, 0, {40, 180, 6}, 3},
@@ -268,11 +264,6 @@ static void what_was_touched_adds_up(void **state)
     assert_context(h, 0x1010, (const uint64_t[]){80, 8, 0, 0, 1});
     assert_touched(h, 0x1010, NULL);
     pgk_heap_close(&h);
-    dumps[1] = dump(blocks, &second_times);
-    h = read_dumps(dumps, 2);
-    assert_context(h, 0x1010, (const uint64_t[]){80, 8, 0, 0, 1});
-    assert_touched(h, 0x1010, NULL);
-    pgk_heap_close(&h);
 }
 
 /* Bytes and objects. */
@@ -343,38 +334,28 @@ static void offsets_are_checked(void **state)
     more.breakdowns = first_breakdowns;
     more.n_breakdowns = 2;
     const struct sample_dump broken_down = dump(blocks, &more);
-    const uint64_t used[2][4] = {{0}};
-    struct sample_times with_touched[] = {first_times, sheets[0]};
-    with_touched[0].touched = with_touched[1].touched = used;
-    struct sample_times with_lost = first_times;
-    with_lost.lost = (const uint64_t[2][2]){{1, 1}, {2, 2}};
-    const struct sample_dump lost = dump(blocks, &with_lost),
-                             touched = dump(blocks, &with_touched[0]),
-                             touched_sheet = dump(blocks, &with_touched[1]);
-    const size_t times = ONE_SEGMENT + 2 * POINT + 2 * LIFE,
-                 sheet_times = ONE_SEGMENT + 6 * POINT + 2 * BEGUN;
+    const size_t finished_parts = ONE_SEGMENT + 2 * POINT + 2 * CONTEXT + SAMPLE_FACTS,
+                 lives = finished_parts + 2 * SAMPLE_PART, series = lives + SAMPLE_PART,
+                 allocated = ONE_SEGMENT + 6 * POINT + 2 * CONTEXT + SAMPLE_FACTS + SAMPLE_PART,
+                 breakdowns = finished_parts + 2 * BREAKDOWN + 4 * SAMPLE_PART;
     const struct {
         const struct sample_dump *dump;
         size_t at;
         uint64_t value;
         const char *field;
     } cases[] = {
-        {&finished, times, 8, "series_off"},              /* among the segments */
-        {&finished, times, UINT64_MAX, "series_off"},
-        {&finished, times + 8, 5, "series_off"},          /* more than there is room for */
-        {&finished, times + 8, UINT64_MAX / POINT, "series_off"},
-        {&finished, times + 16, times + 8, "lives_off"},
-        {&finished, times + 24, 3, "lives_off"},
-        {&sheet, sheet_times + TIMES + 40, 3, "begun_off"}, /* of 64 bytes each, now */
-        {&touched, times + 2 * TOUCHED + 24, 3, "lives_off"}, /* of 80 bytes each */
-        {&touched_sheet, sheet_times + 2 * TOUCHED + TIMES + 40, 3, "begun_off"},
-        {&lost, times + 2 * UNREACHABLE + 24, 3, "lives_off"}, /* of 64 bytes each */
-        {&finished, times + TIMES + 8, 4 + 32, "lives_off"}, /* that are not so long */
-        {&finished, times + TIMES + 8, 4 + 128, "lives_off"},
-        {&sheet, sheet_times + TIMES + 8, 5 + 32, "begun_off"},
-        {&broken_down, times + 2 * BREAKDOWN, 8, "breakdowns_off"},
-        {&broken_down, times + 2 * BREAKDOWN + 8, 3, "breakdowns_off"},
-        {&broken_down, times + BREAKDOWN + 8, 25, "shares"},
+        {&finished, series + 8, 8, "part SERIES"}, /* among the segments */
+        {&finished, series + 8, UINT64_MAX, "part SERIES"},
+        {&finished, series + 24, 9, "part SERIES"}, /* more than there is capacity for */
+        {&finished, series + 24, UINT64_MAX / POINT, "part SERIES"},
+        {&finished, series + 16, 32, "part SERIES"}, /* shorter than they were ever */
+        {&finished, lives + 8, finished_parts + 8, "part LIVES"},
+        {&finished, lives + 24, 3, "part LIVES"},
+        {&finished, lives + 16, 88, "part LIVES"},
+        {&sheet, allocated + 24, 3, "part ALLOCATED"},
+        {&broken_down, breakdowns + 8, 8, "part BREAKDOWNS"},
+        {&broken_down, breakdowns + 24, 3, "part BREAKDOWNS"},
+        {&broken_down, ONE_SEGMENT + 2 * POINT + 2 * CONTEXT + BREAKDOWN + 8, 25, "shares"},
     };
     for (size_t i = 0; i < PGK_COUNTOF(cases); i++) {
         struct pgk_sink *out;
@@ -391,30 +372,6 @@ static void offsets_are_checked(void **state)
         pgk_heap_close(&h);
         pgk_sink_drop(&out);
     }
-}
-
-/* Times that would begin among the segments. */
-static void times_need_room(void **state)
-{
-    (void)state;
-    const struct sample_block blocks[] = {block(5, 10, 100), block(6, 5, 50)};
-    const struct sample_begun begun[] = {{1, 0, 1, 1, 5, 0}};
-    struct sample_dump d = dump(blocks, NULL);
-    struct pgk_sink *out;
-    struct pgk_heap *h;
-    struct pgk_err err = {0};
-    size_t size;
-    d.begun = begun;
-    d.n_begun = 1;
-    assert_int_equal(pgk_sink_memory(&out, NULL), 0);
-    sample_write_dump(out, &d);
-    pgk_sink_patch_u64(out, ONE_SEGMENT + sizeof begun + 8, 4);
-    pgk_sink_patch_u64(out, ONE_SEGMENT + sizeof begun + 32, 0);
-    const uint8_t *bytes = pgk_sink_data(out, &size);
-    assert_int_equal(read_bytes(bytes, size, &h, NULL, &err), PGK_E_CORRUPT);
-    assert_string_equal(err.field, "flags");
-    pgk_heap_close(&h);
-    pgk_sink_drop(&out);
 }
 
 /* A profile of functions with all fields, and a curve. */
@@ -564,7 +521,6 @@ int main(void)
         cmocka_unit_test(what_is_unreachable_is_of_the_end),
         cmocka_unit_test(a_dump_without_times_makes_them_unknown),
         cmocka_unit_test(offsets_are_checked),
-        cmocka_unit_test(times_need_room),
         cmocka_unit_test(a_partial_profile_keeps_it),
         cmocka_unit_test(curves_merge_in_any_order),
         cmocka_unit_test(building_checks_what_is_given),

@@ -227,7 +227,7 @@ static void refused(const struct message *m, int status, const char *record, con
 }
 
 /* The beginning of a message, to which each refusal adds something. */
-static struct message begun(void)
+static struct message started(void)
 {
     struct message m = {.n = 0};
     put_types(&m);
@@ -238,20 +238,20 @@ static struct message begun(void)
 
 static void what_refers_to_nothing_is_refused(void **state)
 {
-    struct message m = begun(), inner = {.n = 0};
+    struct message m = started(), inner = {.n = 0};
     (void)state;
     SAMPLE_OF(&m, "\7", "\7\70\1\10");
     refused(&m, PGK_E_CORRUPT, "sample", "location_id");
-    m = begun();
+    m = started();
     FIELDS(&m, FUNCTION, 3, 99);
     refused(&m, PGK_E_CORRUPT, "function", "name");
-    m = begun();
+    m = started();
     FIELDS(&m, FUNCTION, 1, 7);
     refused(&m, PGK_E_CORRUPT, "function", "id");
-    m = begun();
+    m = started();
     FIELDS(&m, LOCATION, 7, 9, 1);
     refused(&m, PGK_E_CORRUPT, "location", "mapping_id");
-    m = begun();
+    m = started();
     number(&inner, 1, 7);
     FIELDS(&inner, 4, 9);
     bytes(&m, LOCATION, inner.bytes, inner.n);
@@ -260,14 +260,14 @@ static void what_refers_to_nothing_is_refused(void **state)
 
 static void values_that_cannot_be_are_refused(void **state)
 {
-    struct message m = begun(), sample = {.n = 0};
+    struct message m = started(), sample = {.n = 0};
     (void)state;
     put_sample(&m, (const uint8_t *)"\6", 1, (const uint8_t *)"\1\1\1", 3);
     refused(&m, PGK_E_CORRUPT, "sample", "value");
-    m = begun();
+    m = started();
     put_sample(&m, (const uint8_t *)"\6", 1, (const uint8_t *)"\1\1\1\1\1", 5);
     refused(&m, PGK_E_CORRUPT, "sample", "value");
-    m = begun();
+    m = started();
     number(&sample, 1, 6);
     number(&sample, 2, UINT64_MAX);
     bytes(&m, SAMPLE, sample.bytes, sample.n);
@@ -284,13 +284,13 @@ static void what_is_damaged_is_refused(void **state)
     m = (struct message){.n = 0};
     bytes(&m, TEXT, "x", 1);
     refused(&m, PGK_E_CORRUPT, "profile", "string_table");
-    m = begun();
+    m = started();
     number(&m, SAMPLE, 1);
     refused(&m, PGK_E_CORRUPT, "profile", "sample");
-    m = begun();
+    m = started();
     varint(&m, SAMPLE << 3 | 3);
     refused(&m, PGK_E_CORRUPT, "profile", "tag");
-    m = begun();
+    m = started();
     varint(&m, SAMPLE << 3 | 2);
     varint(&m, 1000);
     refused(&m, PGK_E_TRUNCATED, "profile", "size");
@@ -318,7 +318,7 @@ static void huge_stacks_are_refused(void **state)
 
 static void cut_files_are_read_or_refused(void **state)
 {
-    struct message m = begun();
+    struct message m = started();
     (void)state;
     SAMPLE_OF(&m, "\5\6", "\7\70\1\10");
     for (const size_t whole = m.n; m.n-- > 0;) {
