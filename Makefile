@@ -65,17 +65,17 @@ $(BUILD)/tests-enabled: $(BUILD)/build.ninja
 soak-recorder soak-allocator soak-use soak-plugins:
 	scripts/deps bench test
 	$(MAKE) build
-	scripts/$@ $(BUILD)
+	scripts/soak $(@:soak-%=%) $(BUILD)
 
 soak-heap:
 	scripts/deps test
 	$(MAKE) build
-	scripts/soak-heap $(BUILD) --install
+	scripts/soak heap $(BUILD) --install
 
 soak-default:
 	scripts/deps test
 	$(MAKE) build
-	scripts/soak-heap $(BUILD) --install --under heap,allocator,branches
+	scripts/soak heap $(BUILD) --install --under heap,allocator,branches
 
 soak-aarch64:
 	scripts/deps test

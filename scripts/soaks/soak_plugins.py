@@ -1,34 +1,24 @@
-#!/usr/bin/env python3
 """Runs test suites of real programs that are built with the plugins that count accesses.
 
-  scripts/soak-plugins BUILD [--only NAME]... [--cc COMPILER]...
+  scripts/soak plugins BUILD [--only NAME]... [--cc COMPILER]...
 
-BUILD is the build folder; a COMPILER is a name with its release, clang-22 and gcc-12 by default.
-Sources are Debian's; they are fetched once in $PGOKIT_BENCH_DATA, or build/bench-data. Each suite
-is built plain and with the flags that `pgokit config` prints, and clang's verifier or gcc's checks
-look at what the plugin made. Both run, and the accesses that were counted are told.
-
-A test that passes plain and fails with the plugin is run again, up to three times, because some
-depend on how busy the machine is. The exit status is 1 if one fails each time, or if nothing was
-counted.
+A COMPILER is a name with its release, clang-22 and gcc-12 by default. Each suite is built
+plain and with the flags that `pgokit config` prints, and clang's verifier or gcc's checks look at
+what the plugin made. Both run, and the accesses that were counted are printed. The exit status is 1
+if a test fails each time with the plugin, or if nothing was counted.
 """
 
-import argparse
 import os
 import pathlib
 import shutil
 import subprocess
-import sys
 import tempfile
 
-sys.dont_write_bytecode = True
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-sys.path += [str(ROOT / "scripts"), str(ROOT / "tests" / "runtime")]
-import raw_profile  # noqa: E402
-import soak_suites as soak  # noqa: E402
+import raw_profile
+import suites
 
 ROUNDS = 2  # of short suites: what a plugin makes is not random
-NAMES = [name for name, suite in soak.SUITES.items() if suite.compiled]
+NAMES = [name for name, suite in suites.SUITES.items() if suite.compiled]
 READ = 200  # profiles whose counts are added up, the largest
 
 
@@ -59,11 +49,11 @@ def settings(build, compiler, counted):
 def made(suite, data, source, build, compiler, counted):
     """The folder of a suite that has been built so, anew if it is counted: plugins change."""
     kind = "counted" if counted else "plain"
-    folder = soak.folder_of(data, f"{suite.package}-{compiler}-{kind}")
+    folder = suites.folder_of(data, f"{suite.package}-{compiler}-{kind}")
     if counted:
         shutil.rmtree(folder)
         folder.mkdir()
-    soak.build(suite, folder, source, **settings(build, compiler, counted))
+    suites.build(suite, folder, source, **settings(build, compiler, counted))
     return folder
 
 
@@ -76,49 +66,42 @@ def accesses_of(folder):
 
 def try_with(suite, data, build, compiler):
     """True: no test fails with the plugin alone, and something was counted."""
-    source = soak.source_of(data, suite.package)
+    source = suites.source_of(data, suite.package)
     folder = made(suite, data, source, build, compiler, False)
-    _, text = soak.shell(suite.run, folder, source)
+    _, text = suites.shell(suite.run, folder, source)
     (folder / "run.log").write_text(text)
-    plain = soak.names_of(suite, text)
+    plain = suites.names_of(suite, text)
     if not plain:
         raise SystemExit(f"no test passed; see {folder}/run.log")
     folder = made(suite, data, source, build, compiler, True)
-    passed, again, counted = set(), 0, 0
-    while again < soak.TRIES and not plain <= passed:
-        again += 1
+    counts = []
+
+    def once(again):
         with tempfile.TemporaryDirectory(prefix="pgokit-soak-") as kept:
             os.chmod(kept, 0o1777)  # some programs run as another user than root
-            _, text = soak.shell(suite.run, folder, source,
+            _, text = suites.shell(suite.run, folder, source,
                                  PGOKIT_HEAP_OPTIONS=f"log_path={kept}/heap")
-            profiles, counted = accesses_of(pathlib.Path(kept))
+            counts[:] = accesses_of(pathlib.Path(kept))
         (folder / f"run.{again}.log").write_text(text)
-        passed |= soak.names_of(suite, text)
-    lost = sorted(plain - passed)
-    print(f"  {compiler}: {len(plain & passed)} of {len(plain)} pass"
-          + (f" in {again} runs" if again > 1 else "")
-          + f"; {profiles} profiles, {counted:,} accesses", flush=True)
-    for test in lost:
-        print(f"    fails with the plugin: {test}", flush=True)
-    return not lost and counted > 0
+        return suites.names_of(suite, text), True
+    passed, again = suites.repeat(plain, once)
+    profiles, counted = counts
+    suites.report(compiler, plain, passed, again, f"; {profiles} profiles, {counted:,} accesses")
+    return suites.none_lost(plain, passed, "fails with the plugin") and counted > 0
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("build", type=pathlib.Path)
-    parser.add_argument("--only", action="append", choices=NAMES, help="this suite alone")
+def add_options(parser):
+    suites.add_only(parser, NAMES)
     parser.add_argument("--cc", action="append", help="this compiler alone")
-    args = parser.parse_args()
+
+
+def soak(args):
+    """True: each suite counts accesses, and has no test that fails with the plugin alone."""
     os.environ.setdefault("ROUNDS", str(ROUNDS))
-    suites, data = soak.chosen(args.only or NAMES)
+    chosen, data = suites.chosen(args.only or NAMES)
     good = True
-    for name, suite in suites.items():
+    for name, suite in chosen.items():
         print(f"{name}: {suite.what}", flush=True)
         for compiler in args.cc or ("clang-22", "gcc-12"):
-            good &= try_with(suite, data, args.build.absolute(), compiler)
-    return 0 if good else 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+            good &= try_with(suite, data, args.build, compiler)
+    return good

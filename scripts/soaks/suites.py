@@ -1,5 +1,4 @@
-"""Test suites of real programs from Debian's sources, for what must not change how programs behave
-(soak-recorder, soak-allocator, soak-plugins, soak-use)."""
+"""Test suites of real programs from Debian's sources, how they are built and how often they run."""
 
 import collections
 import ctypes
@@ -11,7 +10,7 @@ import subprocess
 import tempfile
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 # `build` and `run` are for the shell, in a folder of the suite; $SOURCE is where the sources are.
 # Where `compiled`, `build` obeys CC, CXX, CFLAGS, CXXFLAGS and LDFLAGS.
@@ -178,6 +177,34 @@ def run_plain(name, suite, data):
         raise SystemExit(f"{name}: no test passed; see {folder}/plain.log")
     print(f"{name}: {suite.what}; {len(plain)} tests pass plain", flush=True)
     return folder, source, plain
+
+
+def repeat(wanted, once):
+    """Names of the tests that pass in one of up to three runs, and the number of runs. `once` takes
+    the number of a run, and gives the names that pass and whether it ended well otherwise."""
+    passed, again, well = set(), 0, False
+    while again < TRIES and not (well and wanted <= passed):
+        again += 1
+        found, well = once(again)
+        passed |= found
+    return passed, again
+
+
+def report(kind, wanted, passed, again, more=""):
+    """A line of how many of the wanted tests have passed."""
+    print(f"  {kind}: {len(wanted & passed)} of {len(wanted)} pass"
+          + (f" in {again} runs" if again > 1 else "") + more, flush=True)
+
+
+def none_lost(wanted, passed, fails):
+    """True, or a line for each of the wanted tests that has not passed."""
+    for test in sorted(wanted - passed):
+        print(f"    {fails}: {test}", flush=True)
+    return wanted <= passed
+
+
+def add_only(parser, names):
+    parser.add_argument("--only", action="append", choices=names, help="this suite alone")
 
 
 def fetch(packages):

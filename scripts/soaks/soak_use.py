@@ -1,13 +1,10 @@
-#!/usr/bin/env python3
 """Runs test suites of real C++ programs that clang builds by profiles of these suites, through the
 plugin for the use of profiles (docs/design/profile-use.md). And jq, which is C and has no types: it
 sorts and groups what it reads, and each line that it prints is a test.
 
-  scripts/soak-use BUILD [--only NAME]...
+  scripts/soak use BUILD [--only NAME]...
 
-BUILD is the build folder; clang 22 and its plugin are needed. Sources are Debian's; they are
-fetched once and built in $PGOKIT_BENCH_DATA, or build/bench-data. Each program is built with
-ThinLTO:
+Clang 22 and its plugin are needed. Each program is built with ThinLTO:
 
   plain     without a profile; its suite is recorded by `pgokit record branches --loads`
   counted   with the flags of `pgokit config heap`; its suite records heap profiles
@@ -21,27 +18,23 @@ The suite of `used` runs as it is, with an allocator that takes hints, and with 
 in call stacks, which the heap profiler records. Each context that came with a hint is looked up in
 the heap profile, where it must be what the hint says (tests/interop/hinted_contexts.py).
 
-A test that passes plain and fails with profiles used is run again, up to three times. The exit
-status is 1 if one fails each time, if a process ends otherwise than plain, if marks differ, if more
-than one object in 200 has a hint that is wrong, or if nothing of a profile has been used.
+The exit status is 1 if a test fails each time with profiles used, if a process ends otherwise than
+plain, if marks differ, if more than one object in 200 has a hint that is wrong, or if nothing of a
+profile has been used.
 """
 
-import argparse
 import collections
 import json
 import os
 import pathlib
 import shutil
 import subprocess
-import sys
 import tempfile
 
-sys.dont_write_bytecode = True
-sys.path.append(str(pathlib.Path(__file__).resolve().parent))
-sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "tests" / "interop"))
+import hinted_contexts as hinted
+import suites
+
 os.environ.setdefault("USE_PLUGINS", "")  # of the tests that have `marks`
-import hinted_contexts as hinted  # noqa: E402
-import soak_suites as soak  # noqa: E402
 from use_heap import marks  # noqa: E402
 
 RELEASE = "22"
@@ -62,23 +55,23 @@ ROUNDS = ("10", "80", "320")  # of a suite while it is recorded, where it takes 
 Program = collections.namedtuple("Program", "suite binary types", defaults=[True])
 
 PROGRAMS = {
-    "jsoncpp": Program(soak.Suite(
+    "jsoncpp": Program(suites.Suite(
         "libjsoncpp", "a parser and writer, with exceptions",
         "for f in $SOURCE/src/lib_json/*.cpp $SOURCE/src/test_lib_json/*.cpp; do $CXX $CXXFLAGS "
         "-std=c++17 -I$SOURCE/include -I$SOURCE/src/test_lib_json -c $f || exit; done; "
         "$CXX $CXXFLAGS $LDFLAGS *.o -o tests",
         "for i in $(seq ${ROUNDS:-3}); do ./tests || exit; done", r"^Testing (.*): OK"), "tests"),
-    "muparserx": Program(soak.Suite(
+    "muparserx": Program(suites.Suite(
         "muparserx", "virtual calls and reference counts, with exceptions",
         AS_BUILT + " $SOURCE && make -j2 example",
         "for i in $(seq ${ROUNDS:-3}); do echo quit | ./example || exit; done",
         r"^(.*?)\.*\s*passed"), "example"),
-    "ninja": Program(soak.Suite(
+    "ninja": Program(suites.Suite(
         "ninja-build", "virtual calls, files, child processes",
         AS_BUILT + " $SOURCE && make -j2 ninja_test",
         "for i in $(seq ${ROUNDS:-3}); do ./ninja_test || exit; done",
         r"^\[\d+/\d+\] (\S+)$(?!\n\*\*\*)"), "ninja_test"),
-    "jq": Program(soak.Suite(
+    "jq": Program(suites.Suite(
         "jq", "an interpreter in C",
         "mkdir src; echo '#define JQ_VERSION \"1.6\"' > src/version.h; "
         "sed 's/\\\\/&&/g; s/\"/\\\\\"/g; s/.*/\"&\\\\n\"/' $SOURCE/src/builtin.jq "
@@ -96,8 +89,8 @@ PROGRAMS = {
 class Builder:
     def __init__(self, name, data, build):
         self.name, self.program, self.build = name, PROGRAMS[name], build
-        self.folder = soak.folder_of(data, "use") / name
-        self.source = soak.source_of(data, self.program.suite.package)
+        self.folder = suites.folder_of(data, "use") / name
+        self.source = suites.source_of(data, self.program.suite.package)
         shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.mkdir()
 
@@ -116,15 +109,15 @@ class Builder:
         folder = self.folder / variant
         folder.mkdir()
         flags = f"{FLAGS} {compile_flags}"
-        soak.build(self.program.suite, folder, self.source, CC="clang-" + RELEASE, CFLAGS=flags,
+        suites.build(self.program.suite, folder, self.source, CC="clang-" + RELEASE, CFLAGS=flags,
                    CXX="clang++-" + RELEASE, CXXFLAGS=flags, LDFLAGS=link_flags)
         return folder
 
     def run(self, folder, log, **env):
         """Exit status, and names of the tests that pass."""
-        status, text = soak.shell(self.program.suite.run, folder, self.source, **env)
+        status, text = suites.shell(self.program.suite.run, folder, self.source, **env)
         (self.folder / f"{log}.log").write_text(text)
-        return status, soak.names_of(self.program.suite, text)
+        return status, suites.names_of(self.program.suite, text)
 
     def heap_profile(self):
         counted = self.make("counted", self.config("heap", "--cflags"),
@@ -248,33 +241,25 @@ def try_program(builder):
         print("  " + told(kind, report), flush=True)
     for kind, env in {"no allocator": {}, "allocator": {
             "LD_PRELOAD": str(builder.build / "allocator" / "libpgokit_alloc.so")}}.items():
-        passed, again, ended = set(), 0, None
-        while again < soak.TRIES and not (wanted <= passed and ended == status):
-            again += 1
+        ends = []
+
+        def once(again, kind=kind, env=env, ends=ends):
             ended, found = builder.run(folder, f"used.{kind}.{again}", **env)
-            passed |= found
-        lost = sorted(wanted - passed)
-        print(f"  {kind}: {len(wanted & passed)} of {len(wanted)} pass"
-              + (f" in {again} runs" if again > 1 else "")
-              + (f"; exit status {ended}, plain {status}" if ended != status else ""), flush=True)
-        for test in lost:
-            print(f"    fails with profiles used: {test}", flush=True)
-        good &= not lost and ended == status
+            ends.append(ended)
+            return found, ended == status
+        passed, again = suites.repeat(wanted, once)
+        suites.report(kind, wanted, passed, again,
+                      f"; exit status {ends[-1]}, plain {status}" if ends[-1] != status else "")
+        good &= suites.none_lost(wanted, passed, "fails with profiles used") and ends[-1] == status
     return tell_hints(builder.hints_by_context(folder, heap)) and good
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("build", type=pathlib.Path)
+def add_options(parser):
     parser.add_argument("--only", action="append", choices=PROGRAMS, help="this program alone")
-    args = parser.parse_args()
+
+
+def soak(args):
+    """True: every program that is built by profiles does what it does plain."""
     names = args.only or list(PROGRAMS)
-    data = soak.fetch(PROGRAMS[name].suite.package for name in names)
-    build = args.build.absolute()
-    results = [try_program(Builder(name, data, build)) for name in names]
-    return 0 if all(results) else 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    data = suites.fetch(PROGRAMS[name].suite.package for name in names)
+    return all([try_program(Builder(name, data, args.build)) for name in names])

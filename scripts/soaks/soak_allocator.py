@@ -1,28 +1,21 @@
-#!/usr/bin/env python3
 """Runs test suites of real programs plain and with libpgokit_alloc.
 
-  scripts/soak-allocator BUILD [--only NAME]...
+  scripts/soak allocator BUILD [--only NAME]...
 
-BUILD is the build folder. Sources are Debian's; they are fetched once and built in
-$PGOKIT_BENCH_DATA, or build/bench-data. Each suite runs plain, with the allocator, with all objects
-in groups by a hash of the call, and with a plan for the program of its processes that holds most.
+Each suite runs plain, with the allocator, with all objects in groups by a hash of the call, and
+with a plan for the program of its processes that holds most.
 
-A test that passes plain and fails with the allocator is run again, up to three times, because some
-depend on how busy the machine is; then the suite runs plain once more, and what fails there, too,
-does not count. The exit status is 1 if a test fails each time with the allocator and passes both
-times plain. Of tcl's suite $TCL_FILES run, or those that tell most of an allocator.
+Where a test fails each time with the allocator, the suite runs plain once more, and what fails
+there, too, does not count. The exit status is 1 if a test passes both times plain. Of tcl's suite
+$TCL_FILES run, or those that exercise an allocator most.
 """
 
-import argparse
 import os
 import pathlib
 import subprocess
-import sys
 import tempfile
 
-sys.dont_write_bytecode = True
-sys.path.append(str(pathlib.Path(__file__).resolve().parent))
-import soak_suites as soak  # noqa: E402
+import suites
 
 ROUNDS = 5  # of short suites: what the allocator does is not random
 LARGE = 8  # profiles that a plan is tried with
@@ -43,7 +36,7 @@ def plan_of(suite, folder, source, build):
     are tried by size."""
     with tempfile.TemporaryDirectory(prefix="pgokit-soak-") as kept:
         os.chmod(kept, 0o1777)  # some programs run as another user than root
-        soak.shell(suite.run, folder, source,
+        suites.shell(suite.run, folder, source,
                    LD_PRELOAD=str(build / "runtime" / "libpgokit_heap.so"),
                    PGOKIT_HEAP_OPTIONS=f"log_path={kept}/heap")
         profiles = sorted(pathlib.Path(kept).iterdir(), key=lambda path: -path.stat().st_size)
@@ -59,7 +52,7 @@ def plan_of(suite, folder, source, build):
 
 def try_suite(name, suite, data, build):
     """True: no test fails with the allocator alone."""
-    folder, source, plain = soak.run_plain(name, suite, data)
+    folder, source, plain = suites.run_plain(name, suite, data)
     kinds = {"no plan": {}, "hash": {"PGOKIT_ALLOC_HASH": "15"}}
     plan = plan_of(suite, folder, source, build)
     if plan:
@@ -69,42 +62,31 @@ def try_suite(name, suite, data, build):
         print("  there is nothing that a plan would bring", flush=True)
     good = True
     for kind, env in kinds.items():
-        passed, again = set(), 0
-        while again < soak.TRIES and not plain <= passed:
-            again += 1
-            _, text = soak.shell(suite.run, folder, source,
+        def once(again, kind=kind, env=env):
+            _, text = suites.shell(suite.run, folder, source,
                                  LD_PRELOAD=str(build / "allocator" / "libpgokit_alloc.so"), **env)
             (folder / f"{kind}.{again}.log").write_text(text)
-            passed |= soak.names_of(suite, text)
+            return suites.names_of(suite, text), True
+        passed, again = suites.repeat(plain, once)
         if not plain <= passed:
             # The machine may have become busier since the first run.
-            _, text = soak.shell(suite.run, folder, source)
+            _, text = suites.shell(suite.run, folder, source)
             (folder / f"plain after {kind}.log").write_text(text)
-            for test in sorted(plain - passed - soak.names_of(suite, text)):
+            for test in sorted(plain - passed - suites.names_of(suite, text)):
                 print(f"    fails plain, too, when it is run again: {test}", flush=True)
                 plain.remove(test)
-        lost = sorted(plain - passed)
-        print(f"  {kind}: {len(plain & passed)} of {len(plain)} pass"
-              + (f" in {again} runs" if again > 1 else ""), flush=True)
-        for test in lost:
-            print(f"    fails with the allocator: {test}", flush=True)
-        good &= not lost
+        suites.report(kind, plain, passed, again)
+        good &= suites.none_lost(plain, passed, "fails with the allocator")
     return good
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("build", type=pathlib.Path)
-    parser.add_argument("--only", action="append", choices=soak.SUITES, help="this suite alone")
-    args = parser.parse_args()
+def add_options(parser):
+    suites.add_only(parser, suites.SUITES)
+
+
+def soak(args):
+    """True: no suite has a test that fails with the allocator alone."""
     os.environ.setdefault("ROUNDS", str(ROUNDS))
     os.environ.setdefault("TCL_FILES", TCL_FILES)
-    suites, data = soak.chosen(args.only)
-    build = args.build.absolute()
-    results = [try_suite(name, suite, data, build) for name, suite in suites.items()]
-    return 0 if all(results) else 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    chosen, data = suites.chosen(args.only)
+    return all([try_suite(name, suite, data, args.build) for name, suite in chosen.items()])

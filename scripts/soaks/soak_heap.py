@@ -1,20 +1,17 @@
-#!/usr/bin/env python3
 """Runs programs of Debian plain and under the heap profiler, which was not built into them.
 
-  scripts/soak-heap BUILD [--install] [--under heap,allocator,branches] [--only NAME]...
+  scripts/soak heap BUILD [--install] [--under heap,allocator,branches] [--only NAME]...
 
-BUILD is the build folder. Each program that is installed runs twice in folders of the same name,
-the second time under `pgokit record heap`. Output, exit status and files must be the same, and
-`pgokit show` must be able to read each profile. The programs and their command lines are in
-tests/runtime/preload_programs.py. --install first installs the packages of those that are missing;
-one that this Debian does not have is left out. With --under they also run under `pgokit run` and
-`pgokit record branches`, and the table has a column for each.
+Each program that is installed runs twice in folders of the same name, the second time under
+`pgokit record heap`. Output, exit status and files must be the same, and `pgokit show` must be able
+to read each profile. The programs and their command lines are in tests/runtime/preload_programs.py.
+--install first installs the packages of those that are missing; one that this Debian does not have
+is left out. With --under they also run under `pgokit run` and `pgokit record branches`, and the
+table has a column for each.
 
 Prints a table. The exit status is 1 if a program did something else under the profiler.
 """
 
-import argparse
-import importlib.util
 import os
 import pathlib
 import re
@@ -22,8 +19,8 @@ import shutil
 import subprocess
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-TESTS = ROOT / "tests" / "runtime"
+import preload_programs
+
 # Of programs whose package has another name.
 PACKAGES = {
     "7zr": "p7zip", "apache2": "apache2-bin", "clang++-14": "clang-14",
@@ -41,13 +38,9 @@ NOT_INSTALLED = re.compile(r"clang|lld|mold|llvm|chromium|meson|valgrind|java|go
 
 def commands():
     """By the name of the program, in the order of the test."""
-    sys.dont_write_bytecode = True
-    sys.path.append(str(TESTS))
-    spec = importlib.util.spec_from_file_location("programs", TESTS / "preload_programs.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    lines = module.rows(module.ALWAYS) + module.rows(module.WHERE_PRESENT)
-    return [module.name_of(line) for line in lines]
+    lines = [line for part in (preload_programs.ALWAYS, preload_programs.WHERE_PRESENT)
+             for line in preload_programs.rows(part)]
+    return [preload_programs.name_of(line) for line in lines]
 
 
 def install(names):
@@ -64,7 +57,7 @@ def install(names):
 
 def tried(build, wanted, under):
     """(program, result, notes) of each."""
-    done = subprocess.run([sys.executable, TESTS / "preload_programs.py", build / "tools/pgokit",
+    done = subprocess.run([sys.executable, preload_programs.__file__, build / "tools/pgokit",
                            *wanted], stdout=subprocess.PIPE, text=True, check=False,
                           env=dict(os.environ, PYTHONDONTWRITEBYTECODE="1", UNDER=under))
     rows = []
@@ -78,17 +71,18 @@ def tried(build, wanted, under):
     return rows
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("build", type=pathlib.Path)
+def add_options(parser):
     parser.add_argument("--install", action="store_true", help="install what is missing")
     parser.add_argument("--only", action="append", metavar="NAME", help="this program")
     parser.add_argument("--under", default="heap", help="heap, allocator, branches: some of them")
-    options = parser.parse_args()
+
+
+def soak(options):
+    """True: programs ran, and did the same under the profiler."""
     names = options.only or commands()
     if options.install:
         install(names)
-    columns = [tried(options.build.resolve(), options.only or ["--all"], under)
+    columns = [tried(options.build, options.only or ["--all"], under)
                for under in options.under.split(",")]
     print(f"{'program':24}", *(f"{under:10}" for under in options.under.split(",")))
     wrong, ran = [], 0
@@ -107,8 +101,4 @@ def main():
         print(f"not the same: {' '.join(wrong)}")
     if absent:
         print(f"not installed: {' '.join(absent)}")
-    sys.exit(1 if wrong or not ran else 0)
-
-
-if __name__ == "__main__":
-    main()
+    return ran and not wrong
