@@ -1,8 +1,9 @@
-/* Makes a heap profile from records of one's own allocator: each says which call stack allocated
- * how much, how long it lived, and how often it was accessed. clang -fmemory-profile-use reads it.
+/* Makes a heap profile from records of one's own allocator: which call stack allocated how much,
+ * how long it lived, how often it was accessed, and what was alive when. pgokit report shows it,
+ * and pgokit merge makes of it what clang -fmemory-profile-use reads.
  *
  *     cc build_heap.c $(pkg-config --cflags --libs pgokit) -o build_heap
- *     ./build_heap app.memprof */
+ *     ./build_heap app.pgk && pgokit merge app.pgk -o app.memprof */
 #include <pgokit/pgokit.h>
 
 #include <stdio.h>
@@ -27,6 +28,19 @@ static int add_cold_buffer(struct pgk_heap *heap, struct pgk_err *err)
     return pgk_heap_build_context(heap, &allocation, err);
 }
 
+/* The context of position 0 held all that was alive at the second of three times. */
+static int add_curve(struct pgk_heap *heap, struct pgk_err *err)
+{
+    static const struct pgk_heap_point points[] = {
+        {.ms = 0}, {.ms = 900, .bytes = 4 << 20, .objects = 4}, {.ms = 1800, .bytes = 1 << 20}};
+    static const struct pgk_heap_share share = {.point = 1, .context = 0, .bytes = 4 << 20};
+    const struct pgk_heap_times times = {
+        .struct_size = sizeof times, .processes = 1, .peak_ms = 900, .peak_bytes = 4 << 20,
+        .peak_objects = 4, .points = points, .n_points = sizeof points / sizeof *points,
+        .shares = &share, .n_shares = 1};
+    return pgk_heap_build_over_time(heap, &times, err);
+}
+
 int main(int argc, char **argv)
 {
     struct pgk_err err = {0};
@@ -39,7 +53,9 @@ int main(int argc, char **argv)
     if (!status)
         status = add_cold_buffer(heap, &err);
     if (!status)
-        status = pgk_indexed_write(heap, NULL, argv[1], NULL, &err);
+        status = add_curve(heap, &err);
+    if (!status)
+        status = pgk_heap_write_partial(heap, argv[1], &err);
     if (status) {
         pgk_err_print(&err, stderr);
         fputc('\n', stderr);

@@ -205,20 +205,6 @@ int pgk_gcov_read_file(struct pgk_gcov *profile, struct pgk_file *file, uint64_t
 int pgk_gcov_read_all(struct pgk_gcov **profile, const struct pgk_input *inputs, size_t n,
                       unsigned threads, struct pgk_err *err);
 
-/* Reads only what an extensible binary has of one function, in any context, without looking
- * at the rest; other formats are read as a whole. A context in brackets, as the text format has
- * it, is that context alone. The file's info has the summary of all functions. PGK_E_EMPTY if the
- * function is not there. */
-int pgk_sample_read_function(struct pgk_sample *profile, struct pgk_file *file,
-                             const char *function, struct pgk_err *err);
-/* Reads into a new profile what a sample profile has of some functions, by their GUIDs, as a
- * compiler needs it of those of a module: on their own, and inlined into others, of which all is
- * read then. There may be others. Of an extensible binary without contexts nothing else goes into
- * the profile, and no checksums or attributes do; other formats are read as a whole. */
-int pgk_sample_read_functions(struct pgk_sample **profile, struct pgk_file *file,
-                              const uint64_t *functions, size_t n, struct pgk_err *err);
-
-
 /* Reads the functions or contexts that `pattern` names: those of that very name, or, if there are
  * none, those of which some part matches it as a POSIX extended regular expression. The file's info
  * has the summary of all functions. What was read replaces the profile, which is as it was on

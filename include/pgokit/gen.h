@@ -30,8 +30,6 @@ enum pgk_gen_mode {
     PGK_GEN_CONTEXT_LINES, /* with calling contexts, by lines */
     PGK_GEN_MODES, /* number of them */
 };
-/* "auto", "autofdo", "probe", "cs", "cs-autofdo" */
-const char *pgk_gen_mode_name(enum pgk_gen_mode mode);
 
 /* A file that was recorded under another name than it has now, as it was renamed or copied out of a
  * container. */

@@ -75,8 +75,8 @@ const char *pgk_mib_info(enum pgk_mib_id id, const char **unit, const char **mea
  * library has none of that name. Thread-safe. */
 bool pgk_mib_find(const char *name, enum pgk_mib_id *id);
 
-/* What a context is, by the first rule that holds (pgk_mib_label_rule words it):
- * COLD and HOT are the compiler's rules for -fmemory-profile-use. */
+/* What a context is, by the first rule that holds: COLD and HOT are the compiler's rules for
+ * -fmemory-profile-use. */
 enum pgk_mib_label {
     PGK_LABEL_COLD, /* hardly accessed, long lived */
     PGK_LABEL_HOT, /* accessed very often */
@@ -86,8 +86,6 @@ enum pgk_mib_label {
     PGK_LABELS, /* number of them */
 };
 const char *pgk_mib_label_name(enum pgk_mib_label label); /* "cold", ...; "" for NONE */
-/* The rule in words; "" for NONE. */
-const char *pgk_mib_label_rule(enum pgk_mib_label label);
 
 struct pgk_heap;
 
@@ -444,10 +442,8 @@ struct pgk_indexed_target {
     uint32_t memprof_version;   /* 0 to 4 */
     uint32_t frame_ids;         /* generation: 1 up to LLVM 19, 2 LLVM 22; 0: by the versions */
 };
-/* The rows by name; NULL if unknown. i = 0 .. until NULL walks them. */
+/* The target of that name; NULL if there is none. */
 const struct pgk_indexed_target *pgk_indexed_target(const char *name);
-/* Row i of them, from 0 on; NULL behind the last. */
-const struct pgk_indexed_target *pgk_indexed_target_at(size_t i);
 
 /* How an indexed profile is written. */
 struct pgk_indexed_write_opts {

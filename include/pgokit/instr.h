@@ -31,7 +31,6 @@ enum pgk_value_kind {
     PGK_VALUE_VTABLE, /* virtual tables of an object: their ids, 0 unknown */
     PGK_VALUE_KINDS, /* number of them */
 };
-const char *pgk_value_kind_name(enum pgk_value_kind kind); /* "indirect calls", ... */
 
 /* A value that was seen. In an array, so it does not grow. */
 struct pgk_instr_value {

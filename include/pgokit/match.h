@@ -75,12 +75,6 @@ void pgk_match_totals(const struct pgk_match *match, enum pgk_match_level level,
                       struct pgk_match_totals *totals);
 /* Bytes of contexts that were found, per cent of all; of contexts if no bytes are known. */
 double pgk_match_percent(const struct pgk_match *match);
-/* The level of one context, by its number in the profile. */
-enum pgk_match_level pgk_match_level(const struct pgk_match *match, size_t context);
-/* The stack of a context in terms of the other build, leaf first: fills at most `max` frames,
- * returns the number there are; 0 if the context was not found. Strings belong to the match. */
-size_t pgk_match_stack(const struct pgk_match *match, size_t context,
-                       struct pgk_heap_frame *frames, size_t max);
 
 /* What becomes of contexts that were not found. */
 enum pgk_match_lost {
@@ -101,20 +95,6 @@ int pgk_match_rebase(struct pgk_heap **rebased, const struct pgk_match *match,
 void pgk_match_shortened(const struct pgk_match *match, struct pgk_match_totals *totals);
 /* Of these, sums over those that keep an ambiguous call where it most likely is. */
 void pgk_match_likeliest(const struct pgk_match *match, struct pgk_match_totals *totals);
-
-/* A place in the source of the other build. */
-struct pgk_match_place {
-    const char *function; /* linkage name */
-    const char *file;     /* of the function's declaration, which tells statics apart; or NULL */
-    uint32_t line_offset; /* line - line of the declaration, of which 16 bits count */
-    uint32_t column;      /* 0: any */
-    bool line_zero;       /* without a line: any place of the function */
-};
-/* The contexts that belong to a call of the other build: `chain` is its place, then those of the
- * calls that it is inlined through. These are the contexts whose stacks there begin with the chain,
- * ascending: fills at most `max` numbers, returns how many there are. */
-size_t pgk_match_contexts_at(const struct pgk_match *match, const struct pgk_match_place *chain,
-                             size_t n, size_t *contexts, size_t max);
 
 /* A call that contexts go through and that is not in the other build as the profile has it. Texts
  * belong to the match; "" unknown. */

@@ -188,7 +188,6 @@ enum pgk_instr_sort {
     PGK_INSTR_SORT_NAME,  /* rising */
     PGK_INSTR_SORTS, /* number of them */
 };
-const char *pgk_instr_sort_name(enum pgk_instr_sort sort); /* "total", ... */
 
 /* How an instrumentation profile is printed. */
 struct pgk_instr_print_opts {

@@ -214,14 +214,6 @@ int pgk_sample_build_attributes(struct pgk_sample *profile, uint32_t node, uint3
 /* Adds a name to the list of the program's symbols. */
 int pgk_sample_build_symbol(struct pgk_sample *profile, const char *name, struct pgk_err *err);
 
-/* Numbers of records. Takes a walk over all of them. */
-struct pgk_sample_sizes {
-    size_t struct_size; /* sizeof(struct pgk_sample_sizes), set by the caller */
-    size_t inlinees, lines, targets, vtables; /* inlined functions, and records of each kind */
-};
-/* Counts the records of a finished profile. */
-void pgk_sample_sizes(const struct pgk_sample *profile, struct pgk_sample_sizes *sizes);
-
 /* Adds `from`, which need not be finished, `weight` times to `into`. The order of merging
  * never matters. PGK_E_MISMATCH if only one has contexts or probes. */
 int pgk_sample_merge(struct pgk_sample *into, const struct pgk_sample *from, uint64_t weight,
@@ -256,9 +248,6 @@ int pgk_sample_summarise(const struct pgk_sample *profile, struct pgk_sample_sum
  * other ones: those at the same position that are for the same share are compared. */
 bool pgk_sample_summaries_agree(const struct pgk_sample_summary *a,
                                 const struct pgk_sample_summary *b);
-/* Samples of the coldest of the lines that make up `ppm` millionths of all, which are rounded up to
- * a row of the summary as LLVM does; 0 if that is more than the last row has. */
-uint64_t pgk_sample_count_at(const struct pgk_sample_summary *summary, uint64_t ppm);
 /* Counts from which LLVM takes a line for hot, or up to which for cold. */
 uint64_t pgk_sample_hot_count(const struct pgk_sample_summary *summary);
 /* The count up to which LLVM takes a line for cold. */
@@ -320,11 +309,6 @@ void pgk_sample_diff_close(struct pgk_sample_diff **diff);
  * name of a function known by its GUID matches, too. */
 int pgk_sample_filter(struct pgk_sample *profile, const char *keep, const char *drop,
                       struct pgk_err *err);
-
-/* Leaves only that function, in all contexts; PGK_E_EMPTY, which names `file` if that is not NULL,
- * if there is none. */
-int pgk_sample_keep_function(struct pgk_sample *profile, const char *function, const char *file,
-                             struct pgk_err *err);
 
 /* Other shapes of a profile. */
 enum pgk_sample_layout {
@@ -393,8 +377,6 @@ enum pgk_sample_encoding {
     PGK_SAMPLE_GCC,        /* for gcc -fauto-profile; which release, the options say */
     PGK_SAMPLE_ENCODINGS, /* number of them */
 };
-/* "extbinary"; NULL for no encoding. */
-const char *pgk_sample_encoding_name(enum pgk_sample_encoding encoding);
 
 /* How a sample profile is written. */
 struct pgk_sample_write_opts {

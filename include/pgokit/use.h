@@ -49,10 +49,6 @@ enum pgk_use {
 #define PGK_USE_LAST_USED PGK_USE_GIVEN
 /* From this one on there is nothing to use. */
 #define PGK_USE_FIRST_UNWANTED PGK_USE_SHORT_LIVED
-/* "hinted", "no call", ...: as records have it. */
-const char *pgk_use_name(enum pgk_use use);
-/* What it means, in words. */
-const char *pgk_use_meaning(enum pgk_use use);
 
 /* When objects are cold, or hot. */
 struct pgk_use_limits {
@@ -79,8 +75,11 @@ uint64_t pgk_use_type_key(const struct pgk_sample *profile, uint32_t node,
 /* Reads a sample profile as compilers use it: names without what they append, one discriminator
  * for each place. Finished. The caller closes it. */
 int pgk_use_read_sample(struct pgk_sample **profile, struct pgk_file *file, struct pgk_err *err);
-/* Like pgk_use_read_sample, but reads only the given functions (pgk_sample_read_functions); their
- * GUIDs are those of names without the suffixes that compilers append. */
+/* Like pgk_use_read_sample, but reads only what the file has of some functions, by their GUIDs,
+ * which are those of names without the suffixes that compilers append: on their own, and inlined
+ * into others, of which all is read then. There may be others. Of an extensible binary without
+ * contexts nothing else goes into the profile, and no checksums or attributes do; other formats are
+ * read as a whole. */
 int pgk_use_read_functions(struct pgk_sample **profile, struct pgk_file *file,
                            const uint64_t *functions, size_t n, struct pgk_err *err);
 
@@ -97,47 +96,9 @@ int pgk_used_sample(struct pgk_used **used, const struct pgk_sample *profile, co
 /* Nulls the pointer; accepts NULL. */
 void pgk_used_close(struct pgk_used **used);
 
-/* What contexts, or types at places, add up to. */
-struct pgk_used_totals {
-    size_t struct_size; /* sizeof(struct pgk_used_totals), set by the caller */
-    size_t items;       /* contexts, or types at places */
-    uint64_t weight;    /* their bytes; objects at virtual calls */
-};
-/* Those of one outcome; of all for PGK_USES. */
-void pgk_used_totals(const struct pgk_used *used, enum pgk_use use,
-                     struct pgk_used_totals *totals);
 /* What of the weight is used, per cent of what there is to use; of items if no weight is known. */
 double pgk_used_percent(const struct pgk_used *used);
 
-/* What records say of calls. */
-struct pgk_used_calls {
-    size_t struct_size; /* sizeof(struct pgk_used_calls), set by the caller */
-    size_t modules;     /* records of compiles */
-    size_t links;       /* records of modules that a link optimised */
-    size_t others;      /* records of other profiles, which are left out */
-    uint64_t given;     /* calls with a hint or types: the remarks of -Rpass=pgokit */
-    uint64_t missed;    /* the remarks of -Rpass-missed=pgokit */
-    uint64_t unlocated; /* calls without debug information */
-    uint64_t linked;    /* calls hinted, or tables compared, in links */
-};
-/* Of all records together. */
-void pgk_used_calls(const struct pgk_used *used, struct pgk_used_calls *calls);
-
-/* A context, or a type at a place, that could have been used and was not. */
-struct pgk_used_left {
-    size_t struct_size; /* sizeof(struct pgk_used_left), set by the caller */
-    enum pgk_use use;   /* why */
-    uint64_t weight;    /* bytes; objects */
-    size_t context;     /* of the heap profile */
-    uint32_t node;      /* of the sample profile */
-    uint32_t line;      /* of the type's record */
-    uint32_t discriminator; /* of the type's record */
-    const char *type;   /* linkage name of its virtual table; "": unknown, or a context */
-};
-/* Number of them. */
-size_t pgk_used_left(const struct pgk_used *used);
-/* The one at a position, by falling weight. */
-void pgk_used_left_at(const struct pgk_used *used, size_t position, struct pgk_used_left *left);
 /* Prints shares by outcome, and what was not used. `against` of the options is what the folder is
  * called, `top` how many are listed. JSON has the schema "pgokit-used-1". */
 int pgk_used_print(const struct pgk_used *used, const struct pgk_match_print_opts *opts, FILE *out,

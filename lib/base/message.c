@@ -1,5 +1,6 @@
 /* Log messages. */
 #include "message.h"
+#include "progress.h"
 
 #include "pgokit/human.h"
 

@@ -9,8 +9,4 @@ void pgk_warn(const char *fmt, ...) PGK_PRINTF(1, 2);
 void pgk_note(const char *fmt, ...) PGK_PRINTF(1, 2);
 void pgk_debug(const char *fmt, ...) PGK_PRINTF(1, 2);
 
-/* Takes a progress bar off the screen until it is drawn next, so that a message gets a
- * line of its own. */
-void pgk_progress_wipe(void);
-
 #endif

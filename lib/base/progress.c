@@ -1,7 +1,8 @@
 /* The progress bar. */
+#include "progress.h"
+
 #include "fail.h"
 #include "pgokit/human.h"
-#include "message.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -6,6 +6,7 @@
 #include "mem.h"
 #include "opts.h"
 #include "pgokit/human.h"
+#include "value_data.h"
 
 #include <math.h>
 #include <stdlib.h>

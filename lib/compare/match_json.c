@@ -1,6 +1,8 @@
 /* A match for programs: docs/formats/match-json.md. */
 #include "match_view.h"
 
+#include "heap_match.h"
+
 static void put_totals(struct pgk_json *j, const void *match, enum pgk_match_level level)
 {
     struct pgk_match_totals t = {.struct_size = sizeof t};

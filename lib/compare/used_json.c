@@ -44,26 +44,24 @@ struct pgk_used_call *pgk_used_chain(const struct pgk_used *used, const struct p
 
 static void put_totals(struct pgk_json *j, const struct pgk_used *used, enum pgk_use use)
 {
-    struct pgk_used_totals totals = {.struct_size = sizeof totals};
-    pgk_used_totals(used, use, &totals);
-    pgk_json_number(j, used->heap ? "contexts" : "types", totals.items);
-    pgk_json_number(j, used->heap ? "bytes" : "objects", totals.weight);
+    const struct pgk_used_totals *totals = &used->totals[use];
+    pgk_json_number(j, used->heap ? "contexts" : "types", totals->items);
+    pgk_json_number(j, used->heap ? "bytes" : "objects", totals->weight);
 }
 
 static void put_calls(struct pgk_json *j, const struct pgk_used *used)
 {
-    struct pgk_used_calls calls = {.struct_size = sizeof calls};
-    pgk_used_calls(used, &calls);
+    const struct pgk_used_calls *calls = &used->calls;
     pgk_json_object(j, "records");
-    pgk_json_number(j, "modules", calls.modules);
-    pgk_json_number(j, "links", calls.links);
-    pgk_json_number(j, "of_other_profiles", calls.others);
+    pgk_json_number(j, "modules", calls->modules);
+    pgk_json_number(j, "links", calls->links);
+    pgk_json_number(j, "of_other_profiles", calls->others);
     pgk_json_end_object(j);
     pgk_json_object(j, "calls");
-    pgk_json_number(j, "given", calls.given);
-    pgk_json_number(j, "missed", calls.missed);
-    pgk_json_number(j, "without_line", calls.unlocated);
-    pgk_json_number(j, "in_links", calls.linked);
+    pgk_json_number(j, "given", calls->given);
+    pgk_json_number(j, "missed", calls->missed);
+    pgk_json_number(j, "without_line", calls->unlocated);
+    pgk_json_number(j, "in_links", calls->linked);
     pgk_json_end_object(j);
 }
 

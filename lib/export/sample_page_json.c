@@ -10,9 +10,8 @@ static void put_info(struct pgk_sample_page *p)
 {
     struct pgk_json *j = p->json;
     struct pgk_sample_info info = {.struct_size = sizeof info};
-    struct pgk_sample_sizes sizes = {.struct_size = sizeof sizes};
+    const struct pgk_sample_sizes sizes = pgk_sample_sizes(p->tree.now);
     pgk_sample_info(p->tree.now, &info);
-    pgk_sample_sizes(p->tree.now, &sizes);
     pgk_json_object(j, "info");
     pgk_json_number(j, "functions", info.functions);
     pgk_json_flag(j, "contexts", info.contexts);

@@ -6,6 +6,7 @@
 #include "instr_model.h"
 #include "mem.h"
 #include "salvage.h"
+#include "sample_model.h"
 #include "u64_set.h"
 
 #include <stdio.h>

@@ -1,11 +1,11 @@
 /* Reads many heap profiles on several threads. The threads share one model, so that a stack which
  * another thread has added already is found. */
 #include "pgokit/format.h"
-#include "pgokit/log.h"
 
 #include "fail.h"
 #include "heap_shared.h"
 #include "pool.h"
+#include "progress.h"
 
 #include <pthread.h>
 #include <sys/stat.h>

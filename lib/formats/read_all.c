@@ -2,10 +2,10 @@
  * each share of the files is read into a profile of its own, one file after the other, and the
  * shares are added up at the end. Heap profiles are read into one model: heap_read_all.c. */
 #include "pgokit/format.h"
-#include "pgokit/log.h"
 
 #include "fail.h"
 #include "pool.h"
+#include "progress.h"
 
 #include <pthread.h>
 

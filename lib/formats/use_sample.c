@@ -1,7 +1,7 @@
 /* Reading a sample profile as compilers use it. */
 #include "pgokit/use.h"
 
-#include "fail.h"
+#include "format_rows.h"
 
 static int as_used(struct pgk_sample **profile, struct pgk_err *err)
 {

@@ -110,12 +110,6 @@ static const struct pgk_format_row *sample_row(enum pgk_sample_encoding encoding
     return NULL;
 }
 
-const char *pgk_sample_encoding_name(enum pgk_sample_encoding encoding)
-{
-    const struct pgk_format_row *row = sample_row(encoding);
-    return row ? row->sample_writer.name : NULL;
-}
-
 int pgk_sample_write_for(struct pgk_sample_write_opts *opts, const char *target,
                          struct pgk_err *err)
 {

@@ -321,13 +321,6 @@ static void look_at_discriminators(const struct pgk_gen *g, struct pgk_gen_binar
     b->plain_discriminators = b->flow_sensitive || g->opts.plain_discriminators;
 }
 
-const char *pgk_gen_mode_name(enum pgk_gen_mode mode)
-{
-    static const char *const names[PGK_GEN_MODES] = {"auto", "autofdo", "probe", "cs",
-                                                     "cs-autofdo"};
-    return names[mode];
-}
-
 /* Probes that are there are used, unless lines were asked for. */
 static int open_probes(struct pgk_gen *g, struct pgk_gen_binary *b, struct pgk_err *err)
 {

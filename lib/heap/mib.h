@@ -16,6 +16,7 @@ struct pgk_mib {
     uint64_t v[PGK_MIB_FIELDS];
 };
 enum pgk_mib_label pgk_mib_label(const struct pgk_mib *m);
+const char *pgk_mib_label_rule(enum pgk_mib_label label); /* in words */
 
 /* The block of a context: fills in `room` and returns it; its histogram belongs to the profile. */
 #define PGK_MIB_ROOM (&(struct pgk_mib){0}) /* lives as long as the block it stands in */

@@ -13,11 +13,6 @@ static const struct pgk_indexed_target targets[] = {
 #undef PGK_LLVM_RELEASE
 };
 
-const struct pgk_indexed_target *pgk_indexed_target_at(size_t i)
-{
-    return i < PGK_COUNTOF(targets) ? &targets[i] : NULL;
-}
-
 const struct pgk_indexed_target *pgk_indexed_target(const char *name)
 {
     for (size_t i = 0; i < PGK_COUNTOF(targets); i++)

@@ -10,6 +10,8 @@
 #include "pgokit/instr.h"
 #include "vec.h"
 
+const char *pgk_value_kind_name(enum pgk_value_kind kind); /* "indirect calls", ... */
+
 /* Decoded; its memory is used again from record to record. */
 struct pgk_value_data {
     struct {

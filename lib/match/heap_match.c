@@ -344,33 +344,16 @@ static int rank_changes(struct pgk_match *m, struct pgk_err *err)
     return 0;
 }
 
-static int by_leaf(const void *a, const void *b)
-{
-    const struct pgk_match_at *x = a, *y = b;
-    if (x->call != y->call)
-        return x->call < y->call ? -1 : 1;
-    return x->context < y->context ? -1 : x->context > y->context;
-}
-
 static int add_up(struct pgk_match *m, struct pgk_err *err)
 {
-    size_t n = m->heap->contexts.n;
     uint32_t *last = pgk_mem_zalloc(m->calls.n + 1, sizeof *last);
-    bool ok = last;
-    for (size_t i = 0; ok && i < n; i++) {
+    if (!last)
+        return pgk_fail_nomem(err);
+    for (size_t i = 0; i < m->heap->contexts.n; i++) {
         add_totals(m, i);
         weigh_calls(m, i, last);
-        if (m->level[i] > PGK_MATCH_FOUND)
-            continue;
-        const struct pgk_match_call *c = &m->calls.v[m->leaf_call[i]];
-        uint32_t leaf = c->via != PGK_INDEX_NONE ? c->via : c->call;
-        ok = pgk_vec_push(&m->at, (struct pgk_match_at){leaf, (uint32_t)i});
     }
     pgk_mem_free(last);
-    if (!ok)
-        return pgk_fail_nomem(err);
-    if (m->at.n)
-        qsort(m->at.v, m->at.n, sizeof *m->at.v, by_leaf);
     return rank_changes(m, err);
 }
 
@@ -459,7 +442,6 @@ void pgk_match_close(struct pgk_match **match)
     pgk_vec_free(&m->aligned);
     pgk_vec_free(&m->places);
     pgk_vec_free(&m->groups);
-    pgk_vec_free(&m->at);
     pgk_vec_free(&m->changes);
     pgk_mem_free(m);
 }

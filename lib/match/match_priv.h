@@ -10,6 +10,7 @@
 
 #include "call_align.h"
 #include "build_index.h"
+#include "heap_match.h"
 #include "heap_model.h"
 #include "pgokit/match.h"
 
@@ -70,11 +71,6 @@ struct pgk_func_in_file {
     uint32_t func;
 };
 
-/* A context by the call of the build at its leaf. */
-struct pgk_match_at {
-    uint32_t call, context;
-};
-
 struct pgk_match {
     const struct pgk_heap *heap;
     struct pgk_build build;
@@ -105,8 +101,6 @@ struct pgk_match {
     PGK_VEC(uint64_t) places;
     PGK_VEC(struct pgk_call_group) groups; /* that `aligned` refers to */
 
-    /* Contexts that were found, by the call of the build at their leaf. */
-    PGK_VEC(struct pgk_match_at) at;
     PGK_VEC(uint32_t) changes; /* of `calls`: those that are not exact, the heaviest first */
 };
 

@@ -1,8 +1,7 @@
-/* Contexts in terms of the other build: their stacks there, and which belong to a place. */
+/* Contexts in terms of the other build: their stacks there, and what has changed. */
 #include "match_priv.h"
 
 #include "opts.h"
-#include "search.h"
 
 #include <assert.h>
 
@@ -110,82 +109,6 @@ size_t pgk_match_inner_stack(const struct pgk_match *m, size_t context,
     if (*likeliest)
         n = walk_stack(m, context, LEAST, frames, max);
     return n < LEAST ? 0 : n;
-}
-
-/* ---- contexts of a place ---- */
-
-static bool is_function(const struct pgk_match *m, uint32_t func, uint64_t guid, const char *file)
-{
-    const struct pgk_build_func *f = &m->build.funcs.v[func];
-    return f->guid == guid &&
-           (!file || !f->file ||
-            !strcmp(pgk_build_text(&m->build, f->file), pgk_build_file_tail(file)));
-}
-
-static bool is_at(const struct pgk_match *m, uint32_t call, uint64_t guid,
-                  const struct pgk_match_place *place)
-{
-    const struct pgk_build_call *c = &m->build.calls.v[call];
-    return is_function(m, c->func, guid, place->file) &&
-           (place->line_zero || !c->line ||
-            (pgk_same_offset(c->offset, place->line_offset) &&
-             pgk_same_column(c->column, place->column)));
-}
-
-static uint64_t guid_of(const struct pgk_match_place *place)
-{
-    return pgk_build_guid(place->function, strlen(place->function));
-}
-
-static bool begins_with(const struct pgk_match *m, size_t context,
-                        const struct pgk_match_place *chain, size_t n)
-{
-    struct walk w = walk_begin(m, context, 0);
-    bool was_inlined;
-    for (size_t i = 0; i < n; i++) {
-        uint32_t call = walk_next(&w, &was_inlined);
-        if (call == PGK_INDEX_NONE || !is_at(m, call, guid_of(&chain[i]), &chain[i]))
-            return false;
-    }
-    return true;
-}
-
-/* Adds contexts whose leaf is this call to the ascending numbers found so far. */
-static size_t add_contexts(const struct pgk_match *m, uint32_t call,
-                           const struct pgk_match_place *chain, size_t n, size_t found,
-                           size_t *contexts, size_t max)
-{
-    PGK_SEARCH(first, m->at.n, mid, m->at.v[mid].call < call)
-    for (size_t i = first; i < m->at.n && m->at.v[i].call == call; i++) {
-        size_t context = m->at.v[i].context;
-        if (!begins_with(m, context, chain, n))
-            continue;
-        if (found < max) {
-            size_t at = found;
-            for (; at && contexts[at - 1] > context; at--)
-                contexts[at] = contexts[at - 1];
-            contexts[at] = context;
-        }
-        found++;
-    }
-    return found;
-}
-
-size_t pgk_match_contexts_at(const struct pgk_match *match, const struct pgk_match_place *chain,
-                             size_t n, size_t *contexts, size_t max)
-{
-    size_t found = 0;
-    uint32_t at = 0;
-    uint64_t guid = n ? guid_of(&chain[0]) : 0;
-    for (uint32_t f; n && (f = pgk_build_next(&match->build, guid, &at)) != PGK_INDEX_NONE;) {
-        const struct pgk_build_func *func = &match->build.funcs.v[f];
-        if (func->guid != guid || !is_function(match, f, guid, chain[0].file))
-            continue;
-        for (uint32_t c = func->first_call; c < func->first_call + func->n_calls; c++)
-            if (is_at(match, c, guid, &chain[0]))
-                found = add_contexts(match, c, chain, n, found, contexts, max);
-    }
-    return found;
 }
 
 /* ---- what has changed ---- */

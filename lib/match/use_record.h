@@ -6,6 +6,11 @@
 #include "pgokit/use.h"
 #include "vec.h"
 
+/* "hinted", "no call", ...: as records have it. */
+const char *pgk_use_name(enum pgk_use use);
+/* What it means, in words. */
+const char *pgk_use_meaning(enum pgk_use use);
+
 /* A line of a record: what became of a context or type, at which call. */
 struct pgk_use_line {
     uint64_t key, place;

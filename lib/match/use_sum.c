@@ -4,7 +4,6 @@
 #include "arena.h"
 #include "filemap.h"
 #include "hash.h"
-#include "opts.h"
 #include "saturate.h"
 #include "search.h"
 
@@ -238,7 +237,6 @@ static bool add_item(struct pgk_used *used, struct pgk_used_left item)
     }
     if (item.use <= PGK_USE_LAST_USED || item.use >= PGK_USE_FIRST_UNWANTED)
         return true;
-    item.struct_size = sizeof item;
     return pgk_vec_push(&used->left, item);
 }
 
@@ -269,7 +267,7 @@ static int finish(struct pgk_used **into, struct records *all, int status)
     return 0;
 }
 
-static struct pgk_heap_frame *room_for_stacks(const struct pgk_heap *heap, size_t *deepest)
+static struct pgk_heap_frame *space_for_stacks(const struct pgk_heap *heap, size_t *deepest)
 {
     *deepest = 1;
     for (size_t i = 0; i < pgk_heap_contexts(heap); i++) {
@@ -283,7 +281,7 @@ static int sum_heap(struct records *all, const struct pgk_heap *heap, uint8_t *c
                     struct pgk_err *err)
 {
     size_t deepest;
-    struct pgk_heap_frame *stack = room_for_stacks(heap, &deepest);
+    struct pgk_heap_frame *stack = space_for_stacks(heap, &deepest);
     bool fits = stack != NULL;
     int status = pgk_use_classify(heap, &all->used->limits, classes, err);
     for (size_t i = 0; fits && !status && i < pgk_heap_contexts(heap); i++) {
@@ -394,18 +392,6 @@ void pgk_used_close(struct pgk_used **used)
     *used = NULL;
 }
 
-/* ---- questions ---- */
-
-void pgk_used_totals(const struct pgk_used *used, enum pgk_use use,
-                     struct pgk_used_totals *totals)
-{
-    struct pgk_used_totals found = {0};
-    if (use <= PGK_USES)
-        found = used->totals[use];
-    found.struct_size = sizeof found;
-    PGK_RESULT_GIVE(totals, &found);
-}
-
 double pgk_used_percent(const struct pgk_used *used)
 {
     struct pgk_used_totals hit = {0}, wanted = {0};
@@ -420,21 +406,4 @@ double pgk_used_percent(const struct pgk_used *used)
     if (wanted.weight)
         return 100.0 * (double)hit.weight / (double)wanted.weight;
     return wanted.items ? 100.0 * (double)hit.items / (double)wanted.items : 100;
-}
-
-void pgk_used_calls(const struct pgk_used *used, struct pgk_used_calls *calls)
-{
-    struct pgk_used_calls found = used->calls;
-    found.struct_size = sizeof found;
-    PGK_RESULT_GIVE(calls, &found);
-}
-
-size_t pgk_used_left(const struct pgk_used *used)
-{
-    return used->left.n;
-}
-
-void pgk_used_left_at(const struct pgk_used *used, size_t position, struct pgk_used_left *left)
-{
-    PGK_RESULT_GIVE(left, &used->left.v[position]);
 }

@@ -7,6 +7,7 @@
 #include "binary_set.h"
 #include "mem.h"
 #include "message.h"
+#include "progress.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -3,6 +3,7 @@
 
 #include "binary_set.h"
 #include "elf_file.h"
+#include "heap_match.h"
 #include "heap_model.h"
 #include "search.h"
 

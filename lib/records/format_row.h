@@ -25,7 +25,7 @@ struct pgk_sink;
  * what it cannot. */
 struct pgk_sample_writer {
     enum pgk_sample_encoding encoding;
-    const char *name; /* that pgk_sample_encoding_name gives */
+    const char *name; /* that pgk_sample_write_for takes */
     /* Makes a finished copy, the profile as readers of the format will see it, and counts what it
      * had to leave out in a struct of zeros, which may be NULL. NULL: the profile is written
      * unchanged. */

@@ -321,14 +321,14 @@ static void count_records(const struct pgk_sample *p, uint32_t node, struct pgk_
         count_records(p, c, n);
 }
 
-void pgk_sample_sizes(const struct pgk_sample *p, struct pgk_sample_sizes *sizes)
+struct pgk_sample_sizes pgk_sample_sizes(const struct pgk_sample *p)
 {
     assert(p->finished);
     struct pgk_sample_sizes n = {0};
     for (size_t i = 0; i < p->by_heat.n; i++)
         count_records(p, p->by_heat.v[i], &n);
     n.inlinees -= p->by_heat.n;
-    PGK_RESULT_GIVE(sizes, &n);
+    return n;
 }
 
 static bool has_vtables(const struct pgk_sample *p, uint32_t node)

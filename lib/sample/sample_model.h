@@ -325,6 +325,23 @@ PGK_MUST_USE int pgk_sample_finish_variants(struct pgk_sample *p, struct pgk_err
 PGK_MUST_USE int pgk_sample_summarise_hottest(const struct pgk_sample *p, size_t n,
                                               struct pgk_sample_summary *summary,
                                               struct pgk_err *err);
+/* Samples of the coldest of the lines that make up `ppm` millionths of all, which are rounded up to
+ * a row of the summary as LLVM does; 0 if that is more than the last row has. */
+uint64_t pgk_sample_count_at(const struct pgk_sample_summary *summary, uint64_t ppm);
+
+/* Numbers of inlined functions, and of records of each kind. */
+struct pgk_sample_sizes {
+    size_t inlinees, lines, targets, vtables;
+};
+/* Of a finished profile; a walk over all of its records. */
+struct pgk_sample_sizes pgk_sample_sizes(const struct pgk_sample *p);
+
+/* ---- changing ---- */
+
+/* Leaves only that function, in all contexts, or the context in brackets; PGK_E_EMPTY, which names
+ * `file` if that is not NULL, if there is none. */
+PGK_MUST_USE int pgk_sample_keep_function(struct pgk_sample *p, const char *function,
+                                          const char *file, struct pgk_err *err);
 
 /* Inlinees may nest this deep; the deepest real ones have some twenty levels. */
 enum { PGK_SAMPLE_MAX_DEPTH = 1000 };

@@ -44,10 +44,8 @@ static int cut_to_size(const struct pgk_sample *p, const struct pgk_sample_write
 static void note_left_out(const struct pgk_sample *p, const struct pgk_sample_writer *writer,
                           const struct pgk_sample_write_opts *opts, struct pgk_sample_written *w)
 {
-    struct pgk_sample_sizes sizes = {.struct_size = sizeof sizes};
     if (p->has_vtables && !(writer->vtables && opts->vtables))
-        pgk_sample_sizes(p, &sizes);
-    w->vtables_dropped = sizes.vtables;
+        w->vtables_dropped = pgk_sample_sizes(p).vtables;
     w->symbols_dropped =
         !writer->symbols && !opts->drop_symbols && p->symbols && p->symbols->strs.n > 1;
     w->checksums_dropped = !writer->checksums && p->kind.probes;

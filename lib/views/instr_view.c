@@ -9,12 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *pgk_instr_sort_name(enum pgk_instr_sort sort)
-{
-    static const char *const names[] = {"total", "entry", "max", "name"};
-    return names[sort];
-}
-
 const char *pgk_function_pseudo(const struct pgk_instr_function *f)
 {
     return f->counts[0] == UINT64_MAX ? "hot" : f->counts[0] == UINT64_MAX - 1 ? "warm" : NULL;

@@ -24,9 +24,8 @@ static void put_totals(const struct pgk_sample *p, const struct pgk_sample_print
                        const struct pgk_sample_summary *summary, struct pgk_text_out *out)
 {
     struct pgk_sample_info info = {.struct_size = sizeof info};
-    struct pgk_sample_sizes sizes = {.struct_size = sizeof sizes};
+    const struct pgk_sample_sizes sizes = pgk_sample_sizes(p);
     pgk_sample_info(p, &info);
-    pgk_sample_sizes(p, &sizes);
     pgk_text_lit(out, "## Sample profile\n\n| profile | ");
     pgk_md_code(out, opts->title ? opts->title : "profile");
     pgk_text_printf(out, " |\n|---|--:|\n| samples | %s |\n| %s | %s |\n| %s | %s |\n"

@@ -155,9 +155,8 @@ static void put_some(struct view *v, uint64_t n, const char *one, const char *ma
 static void put_sizes(struct view *v)
 {
     struct pgk_sample_info info = {.struct_size = sizeof info};
-    struct pgk_sample_sizes sizes = {.struct_size = sizeof sizes};
+    const struct pgk_sample_sizes sizes = pgk_sample_sizes(v->p);
     pgk_sample_info(v->p, &info);
-    pgk_sample_sizes(v->p, &sizes);
     if (!has_summary(v))
         put_number(v, "", v->summary.total_count, "sample in ", "samples in ");
     put_number(v, "", sizes.lines, "line of ", "lines of ");

@@ -5,6 +5,7 @@ usage: test_install.py BUILD-FOLDER SOURCE-FOLDER C-COMPILER...
 """
 
 import configparser
+import dataclasses
 import json
 import os
 import pathlib
@@ -17,23 +18,58 @@ import tempfile
 from tap import Report
 
 
-# The arguments, standard input and a part of the output of each example; {out} is a file to write.
+@dataclasses.dataclass
+class Run:
+    """Of an example. {out} is a file to write; {heap}, {counters}, {samples} are of others."""
+
+    arguments: str
+    prints: str = ""
+    shown: str = ""  # a part of what pgokit show prints of {out}
+    given: str = ""  # standard input
+    status: int = 0
+
+
+TWO_CONTEXTS = "golden/partial/two-contexts.pgk"
+TEMPORAL = "golden/instr-indexed/llvm22-temporal.profdata"
 EXAMPLES = {
-    "heaviest_context": (["golden/partial/two-contexts.pgk"], "", " B\n"),
-    "walk_samples": (["golden/counts/foo2.prof"], "", "foo2: 1204650 samples, entered by 1200\n"),
-    "build_samples": (["{out}"], "main 4 120\nparse 1 80\nparse 2 15\n", ""),
-    "make_samples": (["{counts}", "{program}", "{out}"], "", "1 functions of "),
-    "merge_counters": (["{out}", "golden/instr-text/llvm22-mcdc.proftext",
-                        "golden/instr-text/llvm22-mcdc.proftext"], "", " functions\n"),
-    "build_heap": (["{out}"], "", ""),
-    "report_page": (["golden/partial/two-contexts.pgk", "{out}"], "", "contexts"),
-}
-# What pgokit show prints of what they wrote.
-WRITTEN = {
-    "build_samples": "parse",
-    "make_samples": "main",
-    "merge_counters": "functions",
-    "build_heap": "4.00 MiB",
+    "build_counters": [Run("{out}", shown="draw")],
+    "build_heap": [Run("{out}", shown="4.00 MiB")],
+    "build_samples": [Run("{out}", shown="parse", given="main 4 120\nparse 1 80\nparse 2 15\n")],
+    "compare_samples": [Run("golden/sample/llvm22-text.prof {samples}", " ->   0.0 %  main\n")],
+    "compare_training": [Run("{counters} {counters}", "100.0 % of the counts agree\n"),
+                         Run("golden/instr-indexed/llvm14-ir.profdata "
+                             "golden/instr-indexed/llvm22-ir.profdata",
+                             "other code: _Z4condiii\n")],
+    "cost_of_function": [Run("{heap} load TotalSize", "load: TotalSize 4194304 B of 4194304\n"),
+                         Run("{heap} store TotalSize", "store: TotalSize 0 B of 4194304\n")],
+    "divergent_code": [Run("golden/instr-indexed/llvm23-uniform.profdata",
+                           "helper: 1 of 2 parts\nkernel: 4 of 10 parts\n")],
+    "drop_function": [Run("golden/sample/llvm22-text.prof inline1 {out}", shown="183,019"),
+                      Run("golden/sample-gcc/gcc3-origins.afdo f {out} gcc16",
+                          shown="version 3")],
+    "first_calls": [Run(TEMPORAL, "trace 1, runs: 1\n  main\n  _Z5callsi\n")],
+    "heap_growth": [Run("{heap} {heap} 5", "+0.0 % bytes"),
+                    Run(f"{TWO_CONTEXTS} {{heap}} 5", "; 0 % of the bytes", status=1)],
+    "heap_over_time": [Run("{heap}", "after 900 ms 4.00 MiB, 4.00 MiB of them by _Z9make_bufm\n")],
+    "heaviest_context": [Run(TWO_CONTEXTS, " B\n")],
+    "hot_variables": [Run("golden/yaml/data_access.yaml",
+                          "       100  noaccess\n       100  zz  (x:1\n"
+                          "        20  literal 0000000000018a92\n")],
+    "list_stale": [Run(f"{TWO_CONTEXTS} {{program}}", "main calls an allocator (100 B)\n"),
+                   Run("{moved} {program}", "functions only: main line 9000 (7 samples)\n")],
+    "make_samples": [Run("{counts} {program} {out}", "1 functions of ", shown="main")],
+    "merge_counters": [Run("{out} golden/instr-text/llvm22-mcdc.proftext "
+                           "golden/instr-text/llvm22-mcdc.proftext", " functions\n",
+                           shown="functions")],
+    "never_sampled": [Run("golden/sample/llvm22-symbols-partial.afdo", "alpha\nzeta\n")],
+    "order_sections": [Run(TEMPORAL, ".text.main\n.text._Z5callsi\n.text._ZL3addii\n")],
+    "rename_function": [Run("{heap} _Z4loadPKc _ZN2io4loadEPKc {out}",
+                            shown="function 0xcd9d5afb6d80abe0")],
+    "report_page": [Run(f"{TWO_CONTEXTS} {{out}}", "contexts")],
+    "used_classes": [Run("{counters}", "        1000  vtable for Line\n")],
+    "walk_samples": [Run("golden/counts/foo2.prof",
+                         "foo2: 1204650 samples, entered by 1200\n")],
+    "which_build": [Run("{counters}", "counted by the optimiser\n5e1c9a4077d208bf\n")],
 }
 
 
@@ -91,21 +127,35 @@ class Installed:
         if "no-such-profile" not in message:
             raise Failed(f"the message does not name the file: {message}")
 
+    def made_by(self, compiler, example, given=""):
+        """What an example writes, for others to read."""
+        path = self.root / example.stem
+        if not path.exists():
+            run(self.compile(compiler, example), path, input=given, env=self.env)
+        return path
+
+    def files_for(self, compiler, folder):
+        moved = self.root / "moved"
+        moved.write_text("main:107:1\n 1: 100\n 9000: 7\n", encoding="utf-8")
+        return {"out": self.root / "written", "moved": moved,
+                "heap": self.made_by(compiler, folder / "build_heap.c"),
+                "counters": self.made_by(compiler, folder / "build_counters.c"),
+                "samples": self.made_by(compiler, folder / "build_samples.c", "parse 1 80\n")}
+
     def run_example(self, compiler, source):
-        arguments, given, expected = EXAMPLES[source.stem]
+        files = self.files_for(compiler, source.parent)
         program = self.compile(compiler, source)
-        places = {"out": self.root / "written", "program": program,
-                  "counts": self.count_main(program)}
-        places["out"].unlink(missing_ok=True)
-        words = [word.format(**places) for word in arguments]
-        said = run(program, *words, input=given, env=self.env, cwd=source.parents[1] / "tests")
-        if expected not in said:
-            raise Failed(f"it does not print {expected!r}: {said}")
-        if "{out}" in arguments and not places["out"].stat().st_size:
-            raise Failed("it has written nothing")
-        if WRITTEN.get(source.stem, "") not in (source.stem in WRITTEN and
-                                                self.pgokit("show", places["out"]) or ""):
-            raise Failed(f"pgokit show does not print {WRITTEN[source.stem]!r} of its output")
+        files.update(program=program, counts=self.count_main(program))
+        for case in EXAMPLES[source.stem]:
+            files["out"].unlink(missing_ok=True)
+            said = run(program, *case.arguments.format(**files).split(), input=case.given,
+                       env=self.env, cwd=source.parents[1] / "tests", expect=case.status)
+            if case.prints not in said:
+                raise Failed(f"it does not print {case.prints!r}: {said}")
+            if "{out}" in case.arguments and not files["out"].stat().st_size:
+                raise Failed("it has written nothing")
+            if case.shown and case.shown not in self.pgokit("show", files["out"]):
+                raise Failed(f"pgokit show does not print {case.shown!r} of its output")
 
     def run_pgokit(self):
         if not re.match(r"pgokit \d+\.\d+\.\d+$", self.pgokit("--version")):

@@ -393,11 +393,6 @@ static void test_a_size_that_was_not_set(void **state)
 
 /* ---- results ---- */
 
-static void sample_sizes(void *result)
-{
-    pgk_sample_sizes(on.sample, result);
-}
-
 static void sample_summarise(void *result)
 {
     assert_int_equal(pgk_sample_summarise(on.sample, result, NULL), 0);
@@ -450,22 +445,11 @@ static void function_change(void *result)
     pgk_function_change(on.functions, 0, result);
 }
 
-static void used_totals(void *result)
-{
-    pgk_used_totals(on.used, PGK_USES, result);
-}
-
-static void used_calls(void *result)
-{
-    pgk_used_calls(on.used, result);
-}
-
 /* Structs without padding, all of whose bytes can be compared. */
 static const struct {
     size_t size;
     void (*fill)(void *result);
 } RESULTS[] = {
-    {sizeof(struct pgk_sample_sizes), sample_sizes},
     {sizeof(struct pgk_sample_summary), sample_summarise},
     {sizeof(struct pgk_instr_summary), instr_summary},
     {sizeof(struct pgk_instr_overlap), instr_overlap},
@@ -474,8 +458,6 @@ static const struct {
     {sizeof(struct pgk_sample_diff_figures), sample_diff_figures},
     {sizeof(struct pgk_match_totals), match_totals},
     {sizeof(struct pgk_match_change), match_change},
-    {sizeof(struct pgk_used_totals), used_totals},
-    {sizeof(struct pgk_used_calls), used_calls},
     {sizeof(struct pgk_function_totals), function_totals},
     {sizeof(struct pgk_function_change), function_change},
 };

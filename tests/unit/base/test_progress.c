@@ -2,6 +2,7 @@
 #include "pgk_test.h"
 
 #include "message.h"
+#include "progress.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -80,8 +80,14 @@ static struct pgk_heap *sample(uint64_t seed, bool callees)
 static void test_readers_of_targets(void **state)
 {
     (void)state;
-    const struct pgk_indexed_target *t;
-    for (size_t i = 0; (t = pgk_indexed_target_at(i)); i++) {
+    static const char *const names[] = {"any",
+#define PGK_LLVM_RELEASE(number, ...) "llvm" #number,
+#include "llvm_releases.def"
+#undef PGK_LLVM_RELEASE
+    };
+    for (size_t i = 0; i < PGK_COUNTOF(names); i++) {
+        const struct pgk_indexed_target *t = pgk_indexed_target(names[i]);
+        assert_non_null(t);
         const bool holds_heap = t->index_version >= PGK_INDEX_FIRST_HEAP;
         const struct pgk_memprof_version *v = pgk_memprof_version(t->memprof_version);
         uint32_t first = pgk_index_since(t->index_version), named = first;

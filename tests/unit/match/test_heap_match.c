@@ -1,7 +1,7 @@
 /* The build that profiles are matched with is this test itself. */
+#include "heap_match.h"
 #include "heap_model.h"
 #include "pgk_test.h"
-#include "pgokit/match.h"
 
 #include <stdbool.h>
 
@@ -360,34 +360,6 @@ static void parts_of_a_function(void **state)
     pgk_heap_close(&h);
 }
 
-static void contexts_of_a_place(void **state)
-{
-    (void)state;
-    struct pgk_err err = {0};
-    struct pgk_heap *h = some_contexts();
-    struct pgk_match *m = match(h, &err);
-    const struct pgk_match_place chain[] = {{.function = "make", .line_offset = 2},
-                                            {.function = "user", .line_offset = 4}};
-    size_t found[4] = {0};
-    assert_non_null(m);
-    /* Which call of make() the third one is taken for depends on the compiler. */
-    struct pgk_heap_frame third[2] = {0};
-    bool known = pgk_match_stack(m, 2, third, 2) == 2;
-    bool there = known && third[0].line_offset == 2, both = there && third[1].line_offset == 4;
-    assert_int_equal(known, pgk_match_level(m, 2) <= PGK_MATCH_FOUND);
-    assert_int_equal(pgk_match_contexts_at(m, chain, 1, found, 4), 2 + there);
-    assert_true(found[0] == 0 && found[1] == 1);
-    assert_int_equal(pgk_match_contexts_at(m, chain, 2, found, 4), 1 + both);
-    assert_int_equal(found[0], 1);
-    assert_int_equal(pgk_match_contexts_at(m, chain, 0, found, 4), 0);
-    const struct pgk_match_place elsewhere = {.function = "make", .line_offset = 3};
-    assert_int_equal(pgk_match_contexts_at(m, &elsewhere, 1, found, 4), 0);
-    const struct pgk_match_place anywhere = {.function = "make", .line_zero = true};
-    assert_int_equal(pgk_match_contexts_at(m, &anywhere, 1, found, 1), 2 + known);
-    pgk_match_close(&m);
-    pgk_heap_close(&h);
-}
-
 static void profiles_that_cannot_be_matched(void **state)
 {
     (void)state;
@@ -418,7 +390,6 @@ int main(void)
         cmocka_unit_test(kept_at_the_likeliest_place),
         cmocka_unit_test(stacks_of_the_build),
         cmocka_unit_test(parts_of_a_function),
-        cmocka_unit_test(contexts_of_a_place),
         cmocka_unit_test(profiles_that_cannot_be_matched),
     };
     user(1);

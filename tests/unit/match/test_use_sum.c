@@ -1,6 +1,6 @@
 /* Records of several modules against a heap profile: which outcome counts, and what links did. */
 #include "pgk_test.h"
-#include "use_record.h"
+#include "use_sum.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -40,13 +40,6 @@ static void write_record(const char *folder, const char *name, const char *text)
     assert_int_equal(fclose(out), 0);
 }
 
-static uint64_t bytes_of(const struct pgk_used *used, enum pgk_use use)
-{
-    struct pgk_used_totals totals = {.struct_size = sizeof totals};
-    pgk_used_totals(used, use, &totals);
-    return totals.weight;
-}
-
 static void the_best_outcome_counts(void **state)
 {
     (void)state;
@@ -68,26 +61,23 @@ static void the_best_outcome_counts(void **state)
              keys[0]);
     write_record(folder, "b.used", text);
     assert_int_equal(pgk_used_heap(&used, heap, folder, &err), 0);
-    assert_int_equal(bytes_of(used, PGK_USE_HINTED), 1 * SIZE);
-    assert_int_equal(bytes_of(used, PGK_USE_IN_LINK), 2 * SIZE);
-    assert_int_equal(bytes_of(used, PGK_USE_NO_FUNCTION), 3 * SIZE);
-    assert_int_equal(bytes_of(used, PGK_USE_ACCESSED), 4 * SIZE);
-    assert_int_equal(bytes_of(used, PGK_USES), 10 * SIZE);
+    assert_int_equal(used->totals[PGK_USE_HINTED].weight, 1 * SIZE);
+    assert_int_equal(used->totals[PGK_USE_IN_LINK].weight, 2 * SIZE);
+    assert_int_equal(used->totals[PGK_USE_NO_FUNCTION].weight, 3 * SIZE);
+    assert_int_equal(used->totals[PGK_USE_ACCESSED].weight, 4 * SIZE);
+    assert_int_equal(used->totals[PGK_USES].weight, 10 * SIZE);
     assert_true(pgk_used_percent(used) > 16.6 && pgk_used_percent(used) < 16.7);
-    struct pgk_used_left left = {.struct_size = sizeof left};
-    assert_int_equal(pgk_used_left(used), 2);
-    pgk_used_left_at(used, 0, &left);
-    assert_int_equal(left.context, 2);
-    assert_int_equal(left.use, PGK_USE_NO_FUNCTION);
-    struct pgk_used_calls calls = {.struct_size = sizeof calls};
-    pgk_used_calls(used, &calls);
-    assert_int_equal(calls.modules * 10000 + calls.others * 1000 + calls.given * 100 +
-                     calls.missed * 10 + calls.unlocated, 21212);
+    assert_int_equal(used->left.n, 2);
+    assert_int_equal(used->left.v[0].context, 2);
+    assert_int_equal(used->left.v[0].use, PGK_USE_NO_FUNCTION);
+    const struct pgk_used_calls *calls = &used->calls;
+    assert_int_equal(calls->modules * 10000 + calls->others * 1000 + calls->given * 100 +
+                     calls->missed * 10 + calls->unlocated, 21212);
     pgk_used_close(&used);
 
     write_record(folder, "link.used", "profile link 0 0\nhinted 77\ncalls 1 0 0\n");
     assert_int_equal(pgk_used_heap(&used, heap, folder, &err), 0);
-    assert_int_equal(bytes_of(used, PGK_USE_HINTED), 3 * SIZE);
+    assert_int_equal(used->totals[PGK_USE_HINTED].weight, 3 * SIZE);
     pgk_used_close(&used);
 
     write_record(folder, "damaged.used", "use\n");
