@@ -27,7 +27,6 @@ enum pgk_plan_reason {
     PGK_PLAN_SMALL, /* hardly any memory at the peak */
     PGK_PLAN_LARGE, /* objects of whole pages */
     PGK_PLAN_MIXED, /* objects that live shortly and long */
-    PGK_PLAN_MANY,  /* more contexts than are compared */
     PGK_PLAN_SHARED, /* its calls are those of other groups, too */
     PGK_PLAN_BUSY,   /* to look at its calls costs more than it brings */
     PGK_PLAN_GAINLESS, /* apart from others they would not lie much closer together */

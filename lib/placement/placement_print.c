@@ -12,7 +12,6 @@ static const char *const reasons[PGK_PLAN_REASONS] = {
     [PGK_PLAN_SMALL] = "holds hardly any memory at the peak",
     [PGK_PLAN_LARGE] = "objects of whole pages, which are apart anyway",
     [PGK_PLAN_MIXED] = "some objects live shortly and some long",
-    [PGK_PLAN_MANY] = "more contexts than are compared",
     [PGK_PLAN_SHARED] = "its calls are those of objects that belong elsewhere, too",
     [PGK_PLAN_BUSY] = "to look at its calls would cost more than it brings",
     [PGK_PLAN_GAINLESS] = "its objects are few, or would not lie much closer together apart",
