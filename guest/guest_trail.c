@@ -34,12 +34,39 @@ PGG_COLD bool pgg_trail_rebase(struct pgg_trail *t, u32 at, uintptr_t bp_at)
     return true;
 }
 
+PGG_COLD u32 pgg_trail_first_other(const struct pgg_trail *t, u32 at)
+{
+    while (!pgg_trail_differs(t->words + t->frames[at].words, t->words + t->frames[at + 1].words))
+        at++;
+    return at;
+}
+
+/* A frame of the trail, with its words. */
+static struct pgg_frame taken(const struct pgg_trail *t, u32 at)
+{
+    const struct pgg_kept *k = &t->frames[at];
+    const struct pgg_word *w = t->words + k->words;
+    struct pgg_frame f = {.pc = k->pc, .sp = k->sp, .bp_at = k->bp_at, .sp_is_low = k->sp_is_low,
+                          .read = k->read};
+    if (k->read & PGG_READ_BP)
+        f.bp_word = w++->was;
+    if (k->read & PGG_READ_CFA) {
+        f.cfa_off = (u32)((uintptr_t)w->at - f.sp);
+        f.cfa_word = w++->was;
+    }
+    if (k->read & PGG_READ_RETURN) {
+        f.return_off = (u32)((uintptr_t)w->at - f.sp);
+        f.return_word = w->was;
+    }
+    return f;
+}
+
 PGG_COLD bool pgg_trail_take(struct pgg_trail *t, u32 at, u32 to)
 {
     if (to - at > PGG_TRAIL_FRESH - t->fresh_n)
         return false;
     while (at < to)
-        t->fresh[t->fresh_n++] = t->frames[at++];
+        t->fresh[t->fresh_n++] = taken(t, at++);
     return true;
 }
 
@@ -48,26 +75,65 @@ PGG_COLD bool pgg_trail_take(struct pgg_trail *t, u32 at, u32 to)
 static PGG_COLD u32 move(struct pgg_trail *t, u32 at)
 {
     const u32 n = t->end - at < PGG_TRAIL / 2 ? t->end - at : PGG_TRAIL / 2,
-              to = t->fresh_n + (PGG_TRAIL - t->fresh_n - n) / 2;
+              to = t->fresh_n + (PGG_TRAIL - t->fresh_n - n) / 2, words = pgg_trail_words(t, at),
+              more = pgg_trail_words(t, at + n) - words, words_to = PGG_READ_MOST * (to + n) - more;
+    pgg_move_fast(&t->words[words_to], &t->words[words], more * sizeof *t->words);
     pgg_move_fast(&t->frames[to], &t->frames[at], n * sizeof *t->frames);
     pgg_move_fast(&t->sums[to], &t->sums[at], (n + 1) * sizeof *t->sums);
     t->first = to;
     t->end = to + n;
+    t->words_end = words_to + more;
+    for (u32 i = to; i < t->end; i++)
+        t->frames[i].words += words_to - words;
     return to;
 }
 
-struct pgg_frame *pgg_trail_append(struct pgg_trail *t, u32 *at, u64 pc)
+/* The words of a frame that end at `end`; where they begin. */
+PGG_INLINE struct pgg_word *put_words(struct pgg_word *end, const struct pgg_frame *f)
+{
+    if (f->read & PGG_READ_RETURN)
+        *--end = (struct pgg_word){(const u64 *)(f->sp + f->return_off), f->return_word};
+    if (PGG_UNLIKELY(f->read & PGG_READ_CFA))
+        *--end = (struct pgg_word){(const u64 *)(f->sp + f->cfa_off), f->cfa_word};
+    if (f->read & PGG_READ_BP)
+        *--end = (struct pgg_word){(const u64 *)f->bp_at, f->bp_word};
+    return end;
+}
+
+PGG_INLINE struct pgg_kept kept(const struct pgg_frame *f, u32 words)
+{
+    return (struct pgg_kept){.pc = f->pc, .sp = f->sp, .bp_at = f->bp_at, .words = words,
+                             .sp_is_low = f->sp_is_low, .read = f->read};
+}
+
+struct pgg_frame pgg_trail_last(const struct pgg_trail *t)
+{
+    struct pgg_frame f = taken(t, t->end - 1);
+    f.read = 0;
+    return f;
+}
+
+void pgg_trail_leave(struct pgg_trail *t, const struct pgg_frame *f)
+{
+    struct pgg_kept *last = &t->frames[t->end - 1];
+    last->read = f->read;
+    t->words_end = last->words + (u32)__builtin_popcount(f->read);
+    put_words(t->words + t->words_end, f);
+}
+
+bool pgg_trail_append(struct pgg_trail *t, u32 *at, const struct pgg_frame *f)
 {
     if (PGG_UNLIKELY(t->end == PGG_TRAIL)) {
         if (t->end - *at > PGG_TRAIL / 2)
-            return NULL;
+            return false;
         *at = move(t, *at);
         if (t->end == PGG_TRAIL)
-            return NULL;
+            return false;
     }
     const u64 sum = t->sums[t->end];
-    t->sums[t->end + 1] = (sum - pgg_trail_mix(pc)) * PGG_TRAIL_INVERSE;
-    return &t->frames[t->end++];
+    t->sums[t->end + 1] = (sum - pgg_trail_mix(f->pc)) * PGG_TRAIL_INVERSE;
+    t->frames[t->end++] = kept(f, t->words_end);
+    return true;
 }
 
 u32 pgg_trail_put(struct pgg_trail *t, u32 at, u32 n)
@@ -78,10 +144,13 @@ u32 pgg_trail_put(struct pgg_trail *t, u32 at, u32 n)
         at = move(t, at);
     }
     u64 sum = t->sums[at];
+    struct pgg_word *words = t->words + pgg_trail_words(t, at);
     for (u32 i = t->fresh_n, to = at; i--;) {
-        sum = sum * PGG_TRAIL_BASE + pgg_trail_mix(t->fresh[i].pc);
+        const struct pgg_frame *f = &t->fresh[i];
+        sum = sum * PGG_TRAIL_BASE + pgg_trail_mix(f->pc);
         t->sums[--to] = sum;
-        t->frames[to] = t->fresh[i];
+        words = put_words(words, f);
+        t->frames[to] = kept(f, (u32)(words - t->words));
     }
     t->first = at - t->fresh_n;
     return t->fresh_n + n;
@@ -91,5 +160,6 @@ u32 pgg_trail_put_alone(struct pgg_trail *t)
 {
     t->first = t->end = PGG_TRAIL_ALONE;
     t->sums[t->end] = 0;
+    t->words_end = PGG_READ_MOST * PGG_TRAIL_ALONE;
     return pgg_trail_put(t, t->end, 0);
 }

@@ -9,7 +9,8 @@
 #pragma GCC visibility push(hidden)
 
 /* The words that were read to leave a frame. With the return address the frame was left. */
-enum { PGG_READ_RETURN = 1, PGG_READ_BP = 2, PGG_READ_CFA = 4 };
+enum { PGG_READ_RETURN = 1, PGG_READ_BP = 2, PGG_READ_CFA = 4, PGG_READ_MOST = 3 };
+/* Of a walk that goes on. */
 struct pgg_frame {
     u64 pc;              /* of code in it */
     uintptr_t sp, bp_at; /* as the frame sees it; where its frame pointer is kept */
@@ -18,10 +19,26 @@ struct pgg_frame {
     bool sp_is_low;                     /* of struct place */
     uint8_t read;
 } __attribute__((aligned(64))); /* a line of the cache */
+/* The same in the trail. The words are apart, those of all frames in one row: a walk compares most
+ * of them, and needs nothing else of most frames. */
+struct pgg_kept {
+    u64 pc;
+    uintptr_t sp, bp_at;
+    u32 words; /* of the frame, from there to those of the next one outwards */
+    bool sp_is_low;
+    uint8_t read;
+} __attribute__((aligned(32)));
+struct pgg_word {
+    const u64 *at;
+    u64 was;
+};
 enum {
     PGG_TRAIL = 256,                  /* frames */
     PGG_TRAIL_FRESH = PGG_TRAIL / 2,  /* that one walk may put in front of the others */
     PGG_TRAIL_ALONE = PGG_TRAIL_FRESH + PGG_TRAIL / 4, /* where these end if there are no others */
+    /* The words of frame i begin at PGG_READ_MOST * i or after it, and those of the last frame at
+     * PGG_READ_MOST * end or before it, so that there is space for as many as frames may have. */
+    PGG_TRAIL_WORDS = PGG_READ_MOST * (PGG_TRAIL + 1),
 };
 /* Zeroed memory is an empty one. */
 struct pgg_trail {
@@ -29,9 +46,11 @@ struct pgg_trail {
     u32 power_n;                       /* PGG_TRAIL_BASE^power_n is the one needed last */
     u64 power;
     u32 first, end, fresh_n;           /* [first, end) are frames, innermost first */
+    u32 words_end;
     /* Hash of a frame's pc and those outside of it, see pgg_trail_hash; the last covers none. */
     u64 sums[PGG_TRAIL + 1];
-    struct pgg_frame frames[PGG_TRAIL];
+    struct pgg_word words[PGG_TRAIL_WORDS];
+    struct pgg_kept frames[PGG_TRAIL];
     struct pgg_frame fresh[PGG_TRAIL_FRESH]; /* of a walk that goes on, not in `frames` so far */
 };
 
@@ -65,6 +84,12 @@ PGG_INLINE void pgg_trail_begin(struct pgg_trail *t, u32 epoch)
     }
 }
 
+/* Where the words of frame `at` begin, and those of the one inside of it end. */
+PGG_INLINE u32 pgg_trail_words(const struct pgg_trail *t, u32 at)
+{
+    return at < t->end ? t->frames[at].words : t->words_end;
+}
+
 /* Frame `at` has another place for its frame pointer now. True, and that is noted, if the walk from
  * there on does not read it before some frame has kept another one. */
 bool pgg_trail_rebase(struct pgg_trail *t, u32 at, uintptr_t bp_at);
@@ -72,7 +97,7 @@ bool pgg_trail_rebase(struct pgg_trail *t, u32 at, uintptr_t bp_at);
 PGG_INLINE bool pgg_trail_joins(struct pgg_trail *t, u32 at, u64 pc, uintptr_t sp, uintptr_t bp_at,
                                 bool sp_is_low)
 {
-    const struct pgg_frame *f = &t->frames[at];
+    const struct pgg_kept *f = &t->frames[at];
     return at < t->end && f->sp == sp && f->pc == pc && f->sp_is_low == sp_is_low &&
            (PGG_LIKELY(f->bp_at == bp_at) || pgg_trail_rebase(t, at, bp_at));
 }
@@ -85,20 +110,35 @@ PGG_INLINE u32 pgg_trail_seek(const struct pgg_trail *t, u32 at, uintptr_t sp)
     return at;
 }
 
+/* So many words that are not the same: loads that wait for nothing, and branches that depend on
+ * little. */
+PGG_INLINE bool pgg_trail_differs(const struct pgg_word *w, const struct pgg_word *end)
+{
+    enum { BLOCK = 8 };
+    u64 other = 0;
+    if (PGG_UNLIKELY(end - w < BLOCK)) {
+        for (; w < end; w++)
+            other |= *w->at ^ w->was;
+        return other;
+    }
+    for (;; w = end - w < 2 * BLOCK ? end - BLOCK : w + BLOCK) { /* the last two may overlap */
+        const u64 a = (*w[0].at ^ w[0].was) | (*w[1].at ^ w[1].was),
+                  b = (*w[2].at ^ w[2].was) | (*w[3].at ^ w[3].was),
+                  c = (*w[4].at ^ w[4].was) | (*w[5].at ^ w[5].was),
+                  d = (*w[6].at ^ w[6].was) | (*w[7].at ^ w[7].was);
+        other |= a | b | c | d;
+        if (w + BLOCK == end)
+            return other;
+    }
+}
+
+u32 pgg_trail_first_other(const struct pgg_trail *t, u32 at);
 /* The first frame in [at, last) which is not left as before, or `last`. All have been left. */
 PGG_INLINE u32 pgg_trail_same(const struct pgg_trail *t, u32 at, u32 last)
 {
-    for (; at < last; at++) {
-        const struct pgg_frame *f = &t->frames[at];
-        u64 other = *(const u64 *)(f->sp + f->return_off) ^ f->return_word;
-        if (f->read & PGG_READ_BP)
-            other |= *(const u64 *)f->bp_at ^ f->bp_word;
-        if (PGG_UNLIKELY(f->read & PGG_READ_CFA))
-            other |= *(const u64 *)(f->sp + f->cfa_off) ^ f->cfa_word;
-        if (other)
-            break;
-    }
-    return at;
+    const struct pgg_word *w = t->words + t->frames[at].words,
+                          *end = t->words + t->frames[last].words;
+    return PGG_LIKELY(!pgg_trail_differs(w, end)) ? last : pgg_trail_first_other(t, at);
 }
 
 /* Of the first n frames. */
@@ -121,9 +161,12 @@ PGG_INLINE struct pgg_frame *pgg_trail_fresh(struct pgg_trail *t)
 /* The frames of [at, to) become fresh ones, as the walk leaves the last of them otherwise. False:
  * there are too many. */
 bool pgg_trail_take(struct pgg_trail *t, u32 at, u32 to);
-/* A frame outside of all, which is left by the words noted at the last; NULL: there are too many.
- * May move the others: *at, where fresh ones are to be put, with them. */
-struct pgg_frame *pgg_trail_append(struct pgg_trail *t, u32 *at, u64 pc);
+/* The outermost frame, to be left again; and the words that it is left by. */
+struct pgg_frame pgg_trail_last(const struct pgg_trail *t);
+void pgg_trail_leave(struct pgg_trail *t, const struct pgg_frame *f);
+/* A frame outside of all; false: there are too many. May move the others: *at, where fresh ones are
+ * to be put, with them. */
+bool pgg_trail_append(struct pgg_trail *t, u32 *at, const struct pgg_frame *f);
 /* The fresh frames are put in front of frame `at`, with which n others are to stay; what was in
  * front of it is gone. How many there are then; 0: too many. */
 u32 pgg_trail_put(struct pgg_trail *t, u32 at, u32 n);

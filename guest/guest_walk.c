@@ -298,15 +298,16 @@ PGG_INLINE struct place place_of(struct pgg_frame *f, uintptr_t hi)
 static bool walk_beyond(struct pgg_walker *t, u32 *at, u32 frames, bool tables)
 {
     struct pgg_trail *trail = &t->trail;
-    struct pgg_frame *f = &trail->frames[trail->end - 1];
-    struct place p = place_of(f, t->stack_hi);
+    struct pgg_frame f = pgg_trail_last(trail);
+    struct place p = place_of(&f, t->stack_hi);
     for (; frames; frames--) {
-        if (!leave_any(t, &p, f, tables) || !is_code(p.pc))
+        const bool left = leave_any(t, &p, &f, tables);
+        pgg_trail_leave(trail, &f);
+        if (!left || !is_code(p.pc))
             return true;
-        f = p.after_signal ? NULL : pgg_trail_append(trail, at, p.pc);
-        if (!f)
+        note_frame(&f, &p);
+        if (p.after_signal || !pgg_trail_append(trail, at, &f))
             return false;
-        note_frame(f, &p);
     }
     return true;
 }
@@ -422,18 +423,13 @@ PGG_INLINE void remember_word(struct pgg_walked *w, uintptr_t at, u64 word)
 /* The words that the walk read which found the first n frames of the trail. */
 static void remember_words(struct pgg_walked *w, const struct pgg_trail *trail, u32 n, bool ended)
 {
-    const struct pgg_frame *f = &trail->frames[trail->first];
+    const struct pgg_word *from = &trail->words[pgg_trail_words(trail, trail->first)],
+                          *end = &trail->words[pgg_trail_words(trail, trail->first + n - !ended)];
     const uintptr_t return_at = pgg_frame_pair(w->frame) + 8;
     w->n = 0;
     remember_word(w, return_at, *(const u64 *)return_at);
-    for (u32 left = n - !ended; left-- && w->n <= PGG_READS; f++) {
-        if (f->read & PGG_READ_BP)
-            remember_word(w, f->bp_at, f->bp_word);
-        if (f->read & PGG_READ_CFA)
-            remember_word(w, f->sp + f->cfa_off, f->cfa_word);
-        if (f->read & PGG_READ_RETURN)
-            remember_word(w, f->sp + f->return_off, f->return_word);
-    }
+    for (; from < end && w->n <= PGG_READS; from++)
+        remember_word(w, (uintptr_t)from->at, from->was);
 }
 
 struct pgg_stack_found pgg_walk(struct pgg_walker *t, const void *frame, u64 *pcs)
@@ -538,6 +534,7 @@ void pgg_walker_init(struct pgg_walker *w)
 {
     w->stack_asked = false;
     w->stack_lo = w->stack_hi = 0;
+    w->trail.epoch = 0; /* a record of a thread that ended, whose stack is gone */
     pgg_zero(w->seen, sizeof w->seen);
     for (size_t i = 0; i < sizeof w->walked / sizeof *w->walked; i++)
         w->walked[i][0].frame = w->walked[i][1].frame = 0;
