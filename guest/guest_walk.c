@@ -390,7 +390,7 @@ PGG_INLINE bool same(const struct pgg_walked *w, uintptr_t frame)
 }
 
 /* A program whose stacks hardly ever repeat, as over a tree, is looked up now and then only. */
-enum { MISSES_MANY = 256, MISSES_MOST = 512, ASK_EVERY = 16 };
+enum { MISSES_MANY = 256, MISSES_MOST = 512, ASK_EVERY = 128, HIT = 16 };
 
 PGG_INLINE bool worth_it(const struct pgg_walker *t)
 {
@@ -404,7 +404,7 @@ u32 pgg_walk_known(struct pgg_walker *t, const void *frame)
     const struct pgg_walked *w = places(t, (uintptr_t)frame);
     for (int way = 0; way < 2; way++, w++)
         if (same(w, (uintptr_t)frame)) {
-            t->misses -= t->misses < ASK_EVERY ? t->misses : ASK_EVERY;
+            t->misses -= t->misses < HIT ? t->misses : HIT;
             return w->id;
         }
     t->misses += t->misses < MISSES_MOST;
