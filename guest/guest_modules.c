@@ -4,19 +4,23 @@
 #include "guest_bytes.h"
 #include "guest_memory.h"
 #include "guest_sys.h"
+#include "guest_text.h"
 
 #include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
 #include <sys/auxv.h>
 
-enum { SEGMENTS_MAX = 4096 };
+enum { SEGMENTS_MAX = 4096, NAMES_BYTES = 32 << 10 };
 
 bool pgg_modules_ready;
 
 static struct pgg_segment *segments;
 static u32 count;
 static volatile u32 adding; /* one thread at a time */
+/* Paths of the segments, each with a zero byte, and where they are; 0 is the empty one. */
+static char names[NAMES_BYTES];
+static u32 names_used = 1, name_at[SEGMENTS_MAX];
 
 /* Modules as they were when an address of theirs was last looked up. */
 static struct module {
@@ -29,6 +33,57 @@ u32 pgg_modules(const struct pgg_segment **list)
 {
     *list = segments;
     return __atomic_load_n(&count, __ATOMIC_ACQUIRE);
+}
+
+const char *pgg_module_path(u32 segment)
+{
+    return names + name_at[segment];
+}
+
+static bool has_slash(const char *name)
+{
+    while (*name && *name != '/')
+        name++;
+    return *name;
+}
+
+/* The program has no name in the list of the dynamic linker, and a library that was opened by a
+ * relative path has that one. */
+static void put_path(struct pgg_text *t, const char *name)
+{
+    long n = 0;
+    if (*name == '/') {
+        pgg_text_str(t, name);
+    } else if (pgg_confined) {
+        return;
+    } else if (!*name) {
+        n = pgg_sys_read_link("/proc/self/exe", t->at, (size_t)(t->end - t->at));
+        t->at += n > 0 ? n : 0;
+    } else if (has_slash(name)) {
+        n = pgg_sys_directory(t->at, (size_t)(t->end - t->at));
+        if (n <= 0 || *t->at != '/')
+            return;
+        t->at += pgg_strlen(t->at);
+        pgg_text_str(t, "/");
+        pgg_text_str(t, name);
+    }
+}
+
+/* Where the path of a module is kept; 0: it is not known, or there is no space. */
+static u32 keep_path(const char *name)
+{
+    struct pgg_text t;
+    char *at = names + names_used;
+    pgg_text_init(&t, at, NAMES_BYTES - names_used);
+    put_path(&t, name ? name : "");
+    if (t.at == at || t.at == t.end) {
+        *at = 0;
+        return 0;
+    }
+    *t.at = 0;
+    const u32 kept = names_used;
+    names_used += (u32)(t.at - at) + 1;
+    return kept;
 }
 
 /* The GNU build id among the notes of a module. */
@@ -73,6 +128,7 @@ static void add_module(const struct dl_phdr_info *info)
             continue;
         find_build_id(info, &s);
         segments[count] = s;
+        name_at[count] = keep_path(info->dlpi_name);
         __atomic_store_n(&count, count + 1, __ATOMIC_RELEASE);
     }
 }
@@ -111,6 +167,7 @@ static bool headers_of_program(const struct dl_find_object *module, struct dl_ph
     const void *headers = (const void *)getauxval(AT_PHDR);
     *info = (struct dl_phdr_info){
         .dlpi_addr = module->dlfo_link_map->l_addr,
+        .dlpi_name = module->dlfo_link_map->l_name,
         .dlpi_phdr = headers,
         .dlpi_phnum = (ElfW(Half))getauxval(AT_PHNUM),
     };
@@ -129,6 +186,7 @@ static bool headers_of(const struct dl_find_object *module, struct dl_phdr_info 
         return false;
     *info = (struct dl_phdr_info){
         .dlpi_addr = module->dlfo_link_map->l_addr,
+        .dlpi_name = module->dlfo_link_map->l_name,
         .dlpi_phdr = (const void *)((const char *)header + header->e_phoff),
         .dlpi_phnum = header->e_phnum,
     };

@@ -31,6 +31,8 @@ struct pgg_module {
 /* False: there is none, or what is there can be written. */
 bool pgg_module_at(u64 pc, struct pgg_module *m);
 u32 pgg_modules(const struct pgg_segment **segments); /* how many; they stay where they are */
+/* The path of the file of one of these, absolute; "": it is not known. */
+const char *pgg_module_path(u32 segment);
 
 #pragma GCC visibility pop
 #endif

@@ -2,6 +2,7 @@
 #include "guest_confine.h"
 #include "guest_file.h"
 #include "guest_frames.h"
+#include "guest_process.h"
 #include "guest_sys.h"
 #include "recorder_options.h"
 #include "recorder_perf.h"
@@ -53,6 +54,7 @@ __attribute__((constructor(101))) static void at_load(void)
     pgg_frames_ready();
     pgg_file_init();
     pgbr_options_read();
+    pgbr_start_time = pgg_process_clock_ms();
     pgbr_threads_init();
     pgbr_signals_switch();
     if (pgbr_options.enabled)

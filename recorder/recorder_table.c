@@ -4,6 +4,7 @@
 #include "guest_bytes.h"
 #include "guest_mapped.h"
 #include "guest_memory.h"
+#include "guest_process.h"
 #include "guest_sys.h"
 #include "recorder_options.h"
 
@@ -18,8 +19,13 @@ enum {
     FIRST_SLOTS = 4096,
     OTHERS_MAX = PGK_BRANCH_ENTRIES_MAX / 2,
 };
-_Static_assert(sizeof(struct pgk_branch_header) <= PGG_PAGE, "the header has a page");
+_Static_assert(sizeof(struct pgk_branch_header) <= PGK_BRANCH_PROCESS_OFF &&
+                   PGK_BRANCH_PROCESS_OFF + sizeof(struct pgk_branch_process) <= PGG_PAGE &&
+                   (int)PGK_BRANCH_PROCESS_BYTES == (int)PGG_PROCESS_BYTES,
+               "the header and the text of the process share a page");
 _Static_assert(ENTRIES_OFF % PGG_PAGE == 0, "entries begin a page");
+
+u64 pgbr_start_time;
 
 static u64 counters_before_file[PGK_BRANCH_COUNTERS];
 u64 *pgbr_counters = counters_before_file;
@@ -78,6 +84,14 @@ static void fill_header(struct pgk_branch_header *h)
     h->magic = PGK_BRANCH_MAGIC;
 }
 
+static void put_process(struct pgk_branch_process *p)
+{
+    const char *text;
+    p->bytes = pgg_process_text(&text, pgbr_options.cmdline);
+    pgg_copy(p->text, text, p->bytes);
+    p->start_time = pgbr_start_time;
+}
+
 bool pgbr_table_open(void)
 {
     if (header || refused)
@@ -85,6 +99,7 @@ bool pgbr_table_open(void)
     const int err = make_file();
     if (!err) {
         fill_header((struct pgk_branch_header *)(void *)mapped.base);
+        put_process((struct pgk_branch_process *)(void *)(mapped.base + PGK_BRANCH_PROCESS_OFF));
         pgg_file_publish(&mapped.file);
         pgg_mapped_let_go(&mapped);
         header = (struct pgk_branch_header *)(void *)mapped.base;
@@ -113,6 +128,7 @@ void pgbr_table_drop(void)
 void pgbr_table_forked(void)
 {
     pgbr_counters = counters_before_file;
+    pgbr_start_time = pgg_process_clock_ms();
     for (u32 i = 0; i < PGK_BRANCH_COUNTERS; i++)
         counters_before_file[i] = 0;
     pgg_mapped_forked(&mapped);

@@ -8,6 +8,7 @@
 
 #pragma GCC visibility push(hidden)
 
+extern u64 pgbr_start_time; /* of the process, in ms since 1970 */
 bool pgbr_table_open(void); /* false: it cannot be made, and said why */
 /* Number of a file, a new one if it was not there; PGK_BRANCH_MODULES_MAX: the table is full. */
 u32 pgbr_table_file(const struct pgk_branch_module *file);

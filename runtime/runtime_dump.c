@@ -47,7 +47,8 @@ struct plan {
     struct pgrt_raw_header h;
     const struct pgg_segment *segments;
     struct pgrt_notes notes;
-    u64 n_segments, contexts, objects, mibs_end;
+    struct pgrt_texts texts; /* that the file has with this dump */
+    u64 n_segments, contexts, objects, texts_bytes, mibs_end;
 };
 struct merged {
     struct pgrt_dump dump; /* for the store */
@@ -323,14 +324,39 @@ static u64 part_bytes(const struct pgk_notes_part *part)
     return part->records * part->size;
 }
 
+/* The texts of the dump that is being written: those that no dump before has. */
+static char texts[PGK_NOTES_TEXT_BYTES + sizeof(u64)];
+
+/* From `off` on; bytes, of whole words. */
+static u64 plan_texts(struct plan *p, u64 off)
+{
+    const char *process;
+    struct pgk_notes_part *part = p->notes.part;
+    p->texts = pgrt_store_texts();
+    const u32 first = p->texts.modules,
+              n = p->texts.process ? 0 : pgrt_notes_process(&process);
+    if (n)
+        pgg_copy(texts, process, n);
+    const u64 paths = pgrt_notes_add_paths(texts + n, 0, PGRT_PATHS_BYTES - p->texts.bytes, first,
+                                           &p->texts.modules, (u32)p->n_segments);
+    p->texts.process |= n != 0;
+    p->texts.bytes += paths;
+    part[PGK_NOTES_PROCESS].off = n ? off : 0;
+    part[PGK_NOTES_PROCESS].records = n;
+    part[PGK_NOTES_PATHS].off = paths ? off + n : 0;
+    part[PGK_NOTES_PATHS].records = paths;
+    return (n + paths + sizeof(u64) - 1) & ~(u64)(sizeof(u64) - 1);
+}
+
 /* Says where the series is, its breakdowns, and what is known of contexts over time, from `off` on;
  * bytes of all, and of the notes. */
-static u64 plan_notes(const struct merged *all, struct pgrt_notes *notes, u64 off)
+static u64 plan_notes(const struct merged *all, struct plan *p, u64 off)
 {
     static const enum pgk_notes_parts order[] = {PGK_NOTES_SERIES, PGK_NOTES_BREAKDOWNS,
                                                  PGK_NOTES_LIVES};
     const u64 first = off;
     const struct pgrt_notes *now = pgrt_store_notes();
+    struct pgrt_notes *notes = &p->notes;
     struct pgrt_facts *facts = &notes->facts;
     pgrt_notes_begin(notes, all->looked ? PGRT_NOTE_UNREACHABLE : 0, 0);
     if (now) {
@@ -349,6 +375,8 @@ static u64 plan_notes(const struct merged *all, struct pgrt_notes *notes, u64 of
         part->off = part->records ? off : 0;
         off += part_bytes(part);
     }
+    p->texts_bytes = plan_texts(p, off);
+    off += p->texts_bytes;
     notes->part[PGK_NOTES_FACTS].off = off;
     return off + sizeof *notes - first;
 }
@@ -365,6 +393,7 @@ static void put_notes(struct pgrt_out *to, const struct merged *all)
         if (has_life(&l))
             pgrt_out(to, &l, sizeof l);
     }
+    pgrt_out(to, texts, all->plan.texts_bytes);
     pgrt_out(to, notes, sizeof *notes);
 }
 
@@ -410,7 +439,7 @@ static struct plan plan_dump(const struct merged *all)
     }
     p.h.segment_off = sizeof p.h;
     const u64 notes_off = p.h.segment_off + sizeof(u64) + p.n_segments * sizeof *p.segments;
-    p.h.mib_off = notes_off + plan_notes(all, &p.notes, notes_off);
+    p.h.mib_off = notes_off + plan_notes(all, &p, notes_off);
     p.mibs_end = p.h.mib_off + sizeof(u64) + p.contexts * mib_size(version) +
                  elements * element_bytes(version);
     p.h.stack_off = (p.mibs_end + 7) & ~UINT64_C(7);
@@ -495,7 +524,7 @@ static int finish(struct merged *all, bool last)
     if (all->failed || (!last && !keep_carried(all)))
         return -ENOMEM;
     all->plan = plan_dump(all);
-    all->dump = (struct pgrt_dump){all->plan.h.total_size, write_dump};
+    all->dump = (struct pgrt_dump){all->plan.h.total_size, all->plan.texts, write_dump};
     return pgrt_store_finish(&all->dump, last);
 }
 

@@ -11,7 +11,7 @@ enum { PGRT_DEPTH_MAX = 255, PGRT_DEPTH_DEFAULT = 30 };
 
 struct pgrt_options {
     u64 depth, raw_version, dump_at_exit, verbosity, realloc_zero_frees, help, enabled,
-        frame_pointers, dump_signal, dump_every, dump_memory, paused, leak_check;
+        frame_pointers, dump_signal, dump_every, dump_memory, paused, leak_check, cmdline;
     char out[PGG_OPTION_TEXT], log_path[PGG_OPTION_TEXT], socket[PGG_OPTION_TEXT];
 };
 extern struct pgrt_options pgrt_options;

@@ -6,6 +6,7 @@
 #include "guest_frames.h"
 #include "guest_modules.h"
 #include "guest_open.h"
+#include "guest_process.h"
 #include "guest_sys.h"
 #include "runtime_access.h"
 #include "runtime_confine.h"
@@ -24,6 +25,7 @@
 #include <unistd.h>
 
 int pgrt_pid;
+u64 pgrt_start_time;
 
 static u64 start_ms;
 static bool started;
@@ -84,6 +86,7 @@ void pgrt_init(void)
     pgrt_confine_init();
     find_cpu();
     start_ms = clock_ms();
+    pgrt_start_time = pgg_process_clock_ms();
     pgrt_histogram = &__memprof_histogram && __memprof_histogram;
     bool shadow = pgrt_shadow_init();
     pgrt_threads_init();
@@ -135,6 +138,7 @@ void pgrt_child_init(void)
         return;
     }
     pgrt_pid = pgg_sys_process();
+    pgrt_start_time = pgg_process_clock_ms();
     pgrt_generation++;
     pgrt_store_forked();
     pgrt_threads_after_fork();

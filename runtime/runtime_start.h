@@ -16,6 +16,7 @@ void pgrt_accesses_count(void); /* some object of the process counts its accesse
 u64 pgrt_notes_flags(void);
 u32 pgrt_now_ms(void); /* since the start */
 extern int pgrt_pid;
+extern u64 pgrt_start_time; /* of the process, in ms since 1970 */
 extern ptrdiff_t pgrt_cpu_at; /* from the thread's own pointer; 0: the kernel has to be asked */
 u32 pgrt_cpu_asked(void);
 

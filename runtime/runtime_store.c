@@ -11,6 +11,7 @@
 #include "guest_processor.h"
 #include "guest_sys.h"
 #include "runtime_depot.h"
+#include "runtime_notes.h"
 #include "runtime_options.h"
 #include "runtime_shadow.h"
 #include "runtime_socket.h"
@@ -54,6 +55,8 @@ static struct {
     struct pgrt_sheet *last;
     struct pgrt_sheet *unowned; /* the first sheet, until a thread takes it */
     u64 unowned_bytes;
+    struct pgrt_texts texts; /* of the finished dumps */
+    u32 paths_next;          /* first module whose path is not in the first sheet either */
     bool open;
     volatile u32 lock;
 } store = {.mapped.file = PGG_NO_FILE};
@@ -141,10 +144,10 @@ static int grow(u64 bytes)
 
 enum { ENTRY_BYTES = sizeof(struct pgrt_mib) + sizeof(struct pgrt_allocated) }; /* of a context */
 
-/* The places of the parts of a new sheet. The first one has the series. */
+/* The places of the parts of a new sheet. The first one has the texts and the series. */
 struct sheet_plan {
     u32 segments;
-    u64 series_off, breakdowns_off, allocated_off, mib_off, stack_off, bytes;
+    u64 texts_off, series_off, breakdowns_off, allocated_off, mib_off, stack_off, bytes;
 };
 
 /* Bytes of the parts of a sheet. */
@@ -196,7 +199,8 @@ static struct sheet_plan plan_sheet(bool first, struct parts parts)
                         ~(u64)(CACHE_LINE - 1);
     p.allocated_off = gap_end;
     if (first) {
-        p.series_off = gap_end;
+        p.texts_off = gap_end;
+        p.series_off = gap_end + PGK_NOTES_TEXT_BYTES;
         p.breakdowns_off = p.series_off + PGRT_POINTS_MAX * sizeof(struct pgrt_point);
         p.allocated_off = p.breakdowns_off + PGRT_BREAKDOWNS_MAX * sizeof(struct pgrt_breakdown);
     }
@@ -209,20 +213,31 @@ static struct sheet_plan plan_sheet(bool first, struct parts parts)
     return p;
 }
 
-void pgrt_notes_begin(struct pgrt_notes *notes, u64 flags, u64 mib_off)
+/* Adds the paths of modules that the file does not have. With the lock, or before there are
+ * threads: the first sheet takes them for all. */
+static void learn_paths(void)
 {
-    *notes = (struct pgrt_notes){
-        .facts.flags = flags | pgrt_notes_flags(),
-        .part = {
-#define PGK_NOTES_PART(name, number, must, record, meaning) \
-    {.tag = (number), .needed = (must), .version = 1, .size = (record)},
-#include "heap_notes.def"
-#undef PGK_NOTES_PART
-        },
-        .end = {PGK_NOTES_PARTS, PGK_NOTES_VERSION, PGK_NOTES_MAGIC},
-    };
-    notes->part[PGK_NOTES_FACTS].off = mib_off - sizeof *notes;
-    notes->part[PGK_NOTES_FACTS].records = 1;
+    const struct pgg_segment *list;
+    struct pgrt_sheet *s = (struct pgrt_sheet *)(store.mapped.base + store.finished);
+    u64 *bytes = records_of(s, PGK_NOTES_PATHS);
+    const u64 now = pgrt_notes_add_paths(part_of(s, PGK_NOTES_PATHS), *bytes,
+                                         PGRT_PATHS_BYTES - store.texts.bytes,
+                                         store.texts.modules, &store.paths_next,
+                                         pgg_modules(&list));
+    __atomic_store_n(bytes, now, __ATOMIC_RELEASE);
+}
+
+/* What the finished dumps do not say of the process and its modules. */
+static void put_texts(struct pgrt_sheet *s)
+{
+    const char *process;
+    const u32 n = store.texts.process ? 0 : pgrt_notes_process(&process);
+    if (n)
+        pgg_copy(part_of(s, PGK_NOTES_PROCESS), process, n);
+    *records_of(s, PGK_NOTES_PROCESS) = n;
+    *records_of(s, PGK_NOTES_PATHS) = 0;
+    store.paths_next = store.texts.modules;
+    learn_paths();
 }
 
 /* Makes the sheet at `off`, where space is reserved; no other sheet leads to it yet. It covers the
@@ -248,6 +263,10 @@ static struct pgrt_sheet *put_sheet(const struct sheet_plan *p, u64 off)
     notes->part[PGK_NOTES_ALLOCATED].off = p->allocated_off;
     notes->part[PGK_NOTES_SERIES].off = p->series_off;
     notes->part[PGK_NOTES_BREAKDOWNS].off = p->breakdowns_off;
+    if (p->texts_off) {
+        notes->part[PGK_NOTES_PROCESS].off = p->texts_off;
+        notes->part[PGK_NOTES_PATHS].off = p->texts_off + PGRT_PROCESS_BYTES;
+    }
     return s;
 }
 
@@ -260,10 +279,13 @@ static int grow_to(u64 end)
 /* A new sheet behind the others, with its size in *bytes, or NULL with *err. */
 static struct pgrt_sheet *new_sheet(const struct pgrt_store *own, u64 *bytes, int *err)
 {
-    const struct sheet_plan plan = plan_sheet(store.used == store.finished, parts_after(own));
+    const bool first = store.used == store.finished;
+    const struct sheet_plan plan = plan_sheet(first, parts_after(own));
     if ((*err = grow_to(store.used + plan.bytes)))
         return NULL;
     struct pgrt_sheet *s = put_sheet(&plan, store.used);
+    if (first)
+        put_texts(s);
     if (store.last)
         __atomic_store_n(&store.last->h.total_size, (u64)((char *)s - (char *)store.last),
                          __ATOMIC_RELEASE);
@@ -278,14 +300,17 @@ static bool learn_segments(struct pgrt_sheet *s)
 {
     const struct pgg_segment *list;
     const u64 have = *count_at(s, s->h.segment_off), n = pgg_modules(&list),
-              series = notes_of(s)->part[PGK_NOTES_SERIES].off,
-              end = series ? series : notes_of(s)->part[PGK_NOTES_ALLOCATED].off,
+              texts = notes_of(s)->part[PGK_NOTES_PROCESS].off,
+              end = texts ? texts : notes_of(s)->part[PGK_NOTES_ALLOCATED].off,
               room = (end - s->h.segment_off - sizeof(u64)) / SEGMENT_BYTES;
     if (n > room)
         return false;
     if (n > have) {
         write_segments(s, (u32)have, (u32)n, list);
         __atomic_store_n(count_at(s, s->h.segment_off), n, __ATOMIC_RELEASE);
+        pgg_lock(&store.lock);
+        learn_paths();
+        pgg_unlock(&store.lock);
     }
     return true;
 }
@@ -447,6 +472,7 @@ void pgrt_store_forked(void)
     store.used = store.finished = store.own = 0;
     store.covered.from = store.covered.to = 0;
     store.last = store.unowned = NULL;
+    store.texts = (struct pgrt_texts){0};
     store.open = false;
     store.lock = 0;
 }
@@ -625,6 +651,7 @@ static int finish_anew(const struct pgrt_dump *dump, bool last)
     const long fd = write_finished(dump, pad);
     int err = fd < 0 ? (int)fd : 0;
     if (!err && !last) {
+        store.texts = dump->texts;
         err = move_to((int)fd, newest + size + pad);
         store.newest = newest;
         store.own = newest + size;
@@ -681,10 +708,12 @@ static int finish_behind(const struct pgrt_dump *dump, bool last)
     store.newest = at;
     store.own += dump->size;
     store.finished = store.used = end;
+    store.texts = dump->texts;
     store.last = store.unowned = sheet;
     store.unowned_bytes = plan.bytes;
     if (!last) {
         store.used += plan.bytes;
+        put_texts(sheet);
         return 0;
     }
     punch_covered();
@@ -698,6 +727,7 @@ int pgrt_store_finish(const struct pgrt_dump *dump, bool last)
     int err;
     if (store.mapped.file.stream >= 0) {
         err = write_dump(dump, dump->size, store.mapped.file.stream, 0);
+        store.texts = dump->texts;
         return last || err ? err : move_to(-1, 0);
     }
     if (fits_behind(dump->size, last) && !finish_behind(dump, last))
@@ -725,6 +755,8 @@ int pgrt_store_reset(void)
     store.used -= finished;
     store.finished = store.own = 0;
     store.covered.from = store.covered.to = 0;
+    store.texts = (struct pgrt_texts){0};
+    put_texts((struct pgrt_sheet *)store.mapped.base);
     return pgg_file_publish(&store.mapped.file);
 }
 
@@ -734,6 +766,11 @@ void pgrt_store_discard(void)
         return;
     punch_covered();
     pgg_file_shorten(&store.mapped.file, store.finished);
+}
+
+struct pgrt_texts pgrt_store_texts(void)
+{
+    return store.texts;
 }
 
 const char *pgrt_store_path(void)

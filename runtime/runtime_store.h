@@ -2,7 +2,7 @@
 #ifndef PGRT_STORE_H
 #define PGRT_STORE_H
 
-#include "runtime_raw.h"
+#include "runtime_notes.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -28,8 +28,6 @@ void pgrt_store_publish(struct pgrt_thread *t);
 void pgrt_store_each(void (*f)(void *arg, const struct pgrt_mib *m), void *arg);
 /* Calls back with what each thread allocated in each context. */
 void pgrt_store_each_allocated(void (*f)(void *arg, const struct pgrt_allocated *b), void *arg);
-/* Notes of a dump or sheet whose MIBs are at mib_off: without records, but for the facts. */
-void pgrt_notes_begin(struct pgrt_notes *notes, u64 flags, u64 mib_off);
 /* The notes of the first sheet, and its points: PGRT_POINTS_MAX at most. NULL: there is no
  * store. */
 struct pgrt_notes *pgrt_store_notes(void);
@@ -42,6 +40,7 @@ u64 pgrt_store_add_alive(u64 *bytes, u32 n);
 struct pgrt_out;
 struct pgrt_dump {
     u64 size; /* of its own bytes */
+    struct pgrt_texts texts; /* that the file has with it */
     /* Puts them out, with what the header is to say of where the dump ends. May be called again. */
     void (*write)(const struct pgrt_dump *d, u64 total_size, struct pgrt_out *to);
 };
@@ -53,6 +52,7 @@ bool pgrt_store_is_file(void);
 u64 pgrt_store_bytes(void); /* mapped, without finished dumps */
 /* Reserves bytes for some thousands of contexts, because the file will not grow any more. */
 void pgrt_store_grow_ahead(void);
+struct pgrt_texts pgrt_store_texts(void); /* of the finished dumps */
 const char *pgrt_store_path(void); /* Of the file; empty while there is none. */
 /* Leaves the file to its finished dumps and goes on in a new one, which takes its name: the program
  * may have given the old one another. With the world stopped. */

@@ -95,4 +95,10 @@ int record_attach(int pid, const char *request);
 void record_heap_tell(const struct record_files *files, const struct record_ended *ended,
                       const char *binary, bool quiet);
 
+/* The option of both kinds. */
+#define RECORD_NO_CMDLINE(type)                                                                  \
+    {"no-cmdline", 0, NULL, "leave the arguments of PROGRAM out of what is recorded",            \
+     OPTION_FLAG(type, no_cmdline),                                                              \
+     .page = "recordings name the program, its arguments, the host and when it started"}
+
 #endif

@@ -30,7 +30,7 @@ struct record {
     struct cli_common common;
     const char *output;
     unsigned long frequency, branches, seconds; /* 0: not given */
-    bool real_time, loads, callchain, perf, keep, no_scale;
+    bool real_time, loads, callchain, perf, keep, no_scale, no_cmdline;
     char **argv;
     struct record_program p;
     char counts[PATH_MAX];       /* absolute */
@@ -72,6 +72,7 @@ static const struct option_row rows[] = {
      "write the windows of each process as samples of perf, too, with branch stacks of 32: "
      "FILE.PROCESS.perf, for perf script and others; it grows with time, by 13 KB for each window",
      OPTION_FLAG(struct record, perf)},
+    RECORD_NO_CMDLINE(struct record),
     {"keep", 0, NULL,
      "keep the recording of each process, FILE.PROCESS, which has all libraries and is an input of "
      "pgokit gen, too", OPTION_FLAG(struct record, keep),
@@ -123,6 +124,8 @@ static void set_environment(const struct record *r)
     add_number(ours, "loads", r->loads);
     add_number(ours, "callchain", r->callchain);
     add_number(ours, "perf", r->perf);
+    if (r->no_cmdline)
+        strcat(ours, ":cmdline=0");
     record_join("PGOKIT_BRANCHES_OPTIONS", record_environment("PGOKIT_BRANCHES_OPTIONS"), ours);
     record_find_runtime(r->p.program, path, RECORDER);
     record_join("LD_PRELOAD", path, record_environment("LD_PRELOAD"));

@@ -40,7 +40,7 @@ struct record {
     const char *output, *socket;
     unsigned long attach;             /* number of a running process, or 0 */
     unsigned long depth, raw_version; /* 0: not given */
-    bool histogram, leak_check;
+    bool histogram, leak_check, no_cmdline;
     char **argv;
     struct record_program p;
     char template[PATH_MAX]; /* of the profiles' names, absolute */
@@ -65,6 +65,7 @@ static const struct option_row rows[] = {
      OPTION_FLAG(struct record, leak_check),
      .page = "`show` reports them as unreachable. [How it works](../design/runtime.md#leaks), and "
              "what it misses"},
+    RECORD_NO_CMDLINE(struct record),
     {"socket", 0, "FILE",
      "answer requests there while the program runs, see --attach; %p, %h, %e and %t as in -o. "
      "Children need %p to have one of their own", OPTION_TEXT(struct record, socket),
@@ -82,7 +83,7 @@ static void parse(struct record *r, int argc, char **argv)
 {
     option_parse(&record_heap, groups, argc, argv, r);
     if (r->attach && (r->output || r->socket || r->depth || r->raw_version || r->histogram ||
-                      r->leak_check))
+                      r->leak_check || r->no_cmdline))
         cli_usage(&record_heap, "--attach is for a program that runs already, other options are "
                                 "for its start");
     if (r->attach && (argc - optind != 1 || !record_attach_knows(argv[optind])))
@@ -173,6 +174,8 @@ static void set_options(const struct record *r)
     }
     if (r->leak_check)
         strcat(ours, ":leak_check=1");
+    if (r->no_cmdline)
+        strcat(ours, ":cmdline=0");
     record_join("PGOKIT_HEAP_OPTIONS", record_environment("PGOKIT_HEAP_OPTIONS"), ours);
 }
 

@@ -52,6 +52,18 @@ struct pgk_branches_file {
 bool pgk_branches_file_at(const struct pgk_branches *branches, size_t i,
                           struct pgk_branches_file *file);
 
+/* The process that was recorded. */
+struct pgk_branches_process {
+    size_t struct_size;       /* sizeof(struct pgk_branches_process), set by the caller */
+    const char *program;      /* path of its file; "" unknown */
+    const char *host;         /* name of the machine; "" unknown */
+    const char *command_line; /* as a shell reads it, cut at about 600 bytes; "" unknown */
+    uint64_t start_ms;        /* when it started, in ms since 1970; 0 unknown */
+};
+/* Fills it in. */
+void pgk_branches_process_of(const struct pgk_branches *branches,
+                             struct pgk_branches_process *process);
+
 #pragma GCC visibility pop
 #ifdef __cplusplus
 }

@@ -135,6 +135,7 @@ struct pgk_heap_frame {
     uint64_t address;         /* link-time address; load address without module */
     const uint8_t *build_id;  /* of the module */
     size_t build_id_size;     /* 0: no id, or no module */
+    const char *module_path;  /* where the module's file was; "" unknown. Not for building */
 };
 
 /* Frames of the stack of a context, leaf first: fills at most `max`, returns the
@@ -421,6 +422,18 @@ struct pgk_heap_times {
 };
 /* Tells how the heap was over time. Thread-safe for a profile that none changes. */
 void pgk_heap_over_time(const struct pgk_heap *heap, struct pgk_heap_times *times);
+
+/* The process that was recorded; of several merged ones the one that started first. */
+struct pgk_heap_recording {
+    size_t struct_size;       /* sizeof(struct pgk_heap_recording) */
+    const char *program;      /* path of its file; "" unknown */
+    const char *host;         /* name of the machine; "" unknown */
+    const char *command_line; /* as a shell reads it, cut at about 600 bytes; "" unknown */
+    uint64_t start_ms;        /* when it started, in ms since 1970; 0 unknown */
+};
+/* Fills it; false if nothing of it is known, as of all profiles but those of pgokit's runtime. Its
+ * texts live as long as the profile. */
+bool pgk_heap_recording(const struct pgk_heap *heap, struct pgk_heap_recording *recording);
 /* A context's share of a point, by position: by point, each context of a point once. `i` is below
  * n_shares. Thread-safe for a profile that none changes. */
 struct pgk_heap_share pgk_heap_point_share(const struct pgk_heap *heap, size_t i);

@@ -6,6 +6,7 @@
 #include "mem.h"
 #include "message.h"
 #include "opts.h"
+#include "process_text.h"
 #include "saturate.h"
 
 #include <inttypes.h>
@@ -58,6 +59,33 @@ static int check_modules(const struct checker *c, const struct pgk_branches_view
             return reject(c, PGK_E_CORRUPT, at + offsetof(struct pgk_branch_module, path),
                           "path of a module", "no end", "a zero byte behind it");
     }
+    return 0;
+}
+
+/* Where modules begin no later there is no space for it. */
+static bool has_process(const struct pgk_branches_view *v)
+{
+    return v->head.modules_off >= PGK_BRANCH_PROCESS_OFF + sizeof(struct pgk_branch_process);
+}
+
+struct pgk_branch_process pgk_branches_process(const struct pgk_branches_view *view)
+{
+    struct pgk_branch_process p = {0};
+    if (has_process(view))
+        memcpy(&p, view->bytes + PGK_BRANCH_PROCESS_OFF, sizeof p);
+    return p;
+}
+
+static int check_process(const struct checker *c, const struct pgk_branches_view *v)
+{
+    const struct pgk_branch_process p = pgk_branches_process(v);
+    const uint64_t at = PGK_BRANCH_PROCESS_OFF + offsetof(struct pgk_branch_process, bytes);
+    if (p.bytes > sizeof p.text)
+        return reject(c, PGK_E_CORRUPT, at, "text of the process", PGK_F("%" PRIu64, p.bytes),
+                      "at most 1024 bytes");
+    if (p.bytes && p.text[p.bytes - 1])
+        return reject(c, PGK_E_CORRUPT, at, "text of the process", "no end",
+                      "a zero byte after it");
     return 0;
 }
 
@@ -124,6 +152,7 @@ int pgk_branches_check(struct pgk_branches_view *view, const uint8_t *bytes, siz
         h->n_counters < PGK_BRANCH_COUNTERS ? h->n_counters : PGK_BRANCH_COUNTERS;
     memcpy(h->counters, bytes + fixed, known * sizeof *h->counters);
     PGK_TRY(check_modules(&c, view));
+    PGK_TRY(check_process(&c, view));
     return check_entries(&c, view);
 }
 
@@ -145,6 +174,9 @@ struct pgk_branch_entry pgk_branches_entry(const struct pgk_branches_view *view,
 
 struct pgk_branches {
     uint64_t counters[PGK_BRANCH_COUNTERS];
+    uint64_t start_time;
+    char process[PGK_BRANCH_PROCESS_BYTES];
+    struct pgk_process_text text;
     size_t n_files;
     struct {
         char path[PGK_BRANCH_PATH];
@@ -163,6 +195,11 @@ static int take(struct pgk_branches *b, const struct pgk_filemap *map, const cha
                         .expected = "PGKBRANC", .hint = "make one by pgokit record branches");
     PGK_TRY(pgk_branches_check(&view, map->bytes, map->size, &src, err));
     memcpy(b->counters, view.head.counters, sizeof b->counters);
+    const struct pgk_branch_process process = pgk_branches_process(&view);
+    b->start_time = process.start_time;
+    memcpy(b->process, process.text, process.bytes);
+    if (!pgk_process_text_split(&b->text, b->process, process.bytes))
+        return pgk_fail_nomem(err);
     b->n_files = view.head.modules;
     for (size_t i = 0; i < b->n_files; i++)
         memcpy(b->files[i].path, pgk_branches_module(&view, i).path, PGK_BRANCH_PATH);
@@ -195,6 +232,8 @@ int pgk_branches_open(struct pgk_branches **branches, const char *path, struct p
 
 void pgk_branches_close(struct pgk_branches **branches)
 {
+    if (*branches)
+        pgk_process_text_free(&(*branches)->text);
     pgk_mem_free(*branches);
     *branches = NULL;
 }
@@ -224,4 +263,11 @@ bool pgk_branches_file_at(const struct pgk_branches *b, size_t i, struct pgk_bra
     const struct pgk_branches_file full = {sizeof full, b->files[i].path, b->files[i].branches};
     PGK_RESULT_GIVE(file, &full);
     return true;
+}
+
+void pgk_branches_process_of(const struct pgk_branches *b, struct pgk_branches_process *process)
+{
+    const struct pgk_branches_process full = {sizeof full, b->text.program, b->text.host,
+                                              b->text.command_line, b->start_time};
+    PGK_RESULT_GIVE(process, &full);
 }

@@ -16,6 +16,8 @@ bool pgk_branches_sniff(const uint8_t *bytes, size_t size);
 int pgk_branches_check(struct pgk_branches_view *view, const uint8_t *bytes, size_t size,
                        const struct pgk_source *src, struct pgk_err *err);
 struct pgk_branch_module pgk_branches_module(const struct pgk_branches_view *view, uint64_t i);
+/* What the recording says of its process; all zeros: nothing. */
+struct pgk_branch_process pgk_branches_process(const struct pgk_branches_view *view);
 struct pgk_branch_entry pgk_branches_entry(const struct pgk_branches_view *view, uint64_t i);
 
 /* Position of the module of an address of an entry; the number of modules if it is in none. */

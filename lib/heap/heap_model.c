@@ -61,6 +61,14 @@ static bool same_module(const struct pgk_heap_module *a, const struct pgk_heap_m
            a->by_file_off == b->by_file_off;
 }
 
+void pgk_heap_note_path(struct pgk_heap *h, uint32_t module, uint32_t path)
+{
+    uint32_t *old = &h->modules.v[module].path;
+    if (path && (!*old || strcmp(pgk_intern_str(&h->strings, path),
+                                 pgk_intern_str(&h->strings, *old)) < 0))
+        *old = path;
+}
+
 uint32_t pgk_heap_module(struct pgk_heap *h, const struct pgk_heap_module *m)
 {
     /* A process has some dozens of modules: a scan is simpler than an index. */
@@ -72,6 +80,7 @@ uint32_t pgk_heap_module(struct pgk_heap *h, const struct pgk_heap_module *m)
             old->fixed = true;
             old->bias = m->bias;
         }
+        pgk_heap_note_path(h, i, m->path);
         return i;
     }
     struct pgk_heap_module new = *m;
@@ -86,8 +95,10 @@ uint32_t pgk_heap_copy_module(struct pgk_heap *to, const struct pgk_heap *from, 
     m.build_id = pgk_intern(&to->strings, pgk_intern_str(&from->strings, m.build_id),
                             pgk_intern_len(&from->strings, m.build_id));
     m.name = pgk_intern_cstr(&to->strings, pgk_intern_str(&from->strings, m.name));
-    return m.build_id == PGK_INDEX_NONE || m.name == PGK_INDEX_NONE ? PGK_INDEX_NONE
-                                                                  : pgk_heap_module(to, &m);
+    m.path = pgk_intern_cstr(&to->strings, pgk_intern_str(&from->strings, m.path));
+    return m.build_id == PGK_INDEX_NONE || m.name == PGK_INDEX_NONE || m.path == PGK_INDEX_NONE
+               ? PGK_INDEX_NONE
+               : pgk_heap_module(to, &m);
 }
 
 bool pgk_heap_note_text(struct pgk_heap *h, uint32_t module, uint64_t at, uint64_t size)
@@ -269,7 +280,9 @@ int pgk_heap_add_whole(struct pgk_heap *to, const struct pgk_heap *from, const u
     pgk_heap_origin_merge(&to->origin, &from->origin);
     return pgk_data_access_merge(&data, &from->data, &from->strings) &&
                    pgk_over_time_merge(&to->over_time, &from->over_time, stacks) &&
-                   pgk_heap_add_types(to, from)
+                   pgk_heap_add_types(to, from) &&
+                   pgk_recorded_merge(&to->recorded, &to->strings, &from->recorded,
+                                      &from->strings)
                ? 0
                : pgk_fail_nomem(err);
 }
@@ -464,13 +477,14 @@ static void describe_frame(const struct pgk_heap *h, uint32_t frame, struct pgk_
     const struct pgk_frame *f = &h->frames.v[frame];
     *out = (struct pgk_heap_frame){.is_address = f->kind == PGK_FRAME_ADDRESS,
                                    .inlined = f->kind == PGK_FRAME_INLINED,
-                                   .function = "", .file = ""};
+                                   .function = "", .file = "", .module_path = ""};
     if (out->is_address) {
         out->address = f->where;
         if (f->ref != PGK_INDEX_NONE) {
             uint32_t id = h->modules.v[f->ref].build_id;
             out->build_id = (const uint8_t *)pgk_intern_str(&h->strings, id);
             out->build_id_size = pgk_intern_len(&h->strings, id);
+            out->module_path = pgk_intern_str(&h->strings, h->modules.v[f->ref].path);
         }
         return;
     }

@@ -10,6 +10,7 @@
 #include "data_access.h"
 #include "fail.h"
 #include "heap_origin.h"
+#include "heap_recording.h"
 #include "index.h"
 #include "intern.h"
 #include "mib.h"
@@ -29,6 +30,7 @@ struct pgk_heap_module {
      * adds to its addresses. */
     bool fixed;
     uint64_t bias;
+    uint32_t path; /* string id: where its file was; 0 unknown. Of several the first by bytes */
 };
 
 /* An executable segment of a module, in the module's addresses. */
@@ -128,6 +130,7 @@ struct pgk_heap {
     struct pgk_data_access data;
     struct pgk_over_time over_time;
     struct pgk_heap_origin origin;
+    struct pgk_recorded recorded;
     PGK_VEC(uint32_t) context_of; /* by stack node: context + 1, or 0; may be shorter. With
                                      PGK_CONTEXT_HELD while a thread changes the context */
     PGK_VEC(struct pgk_heap_type) types;
@@ -144,6 +147,8 @@ struct pgk_heap {
 /* Each of these gives the position of an equal entry, added if new, or
  * PGK_INDEX_NONE when out of memory. */
 uint32_t pgk_heap_module(struct pgk_heap *h, const struct pgk_heap_module *m);
+/* Notes where the file of a module was: a string id. */
+void pgk_heap_note_path(struct pgk_heap *h, uint32_t module, uint32_t path);
 /* As pgk_heap_module, for a module of another model. */
 uint32_t pgk_heap_copy_module(struct pgk_heap *to, const struct pgk_heap *from, uint32_t module);
 /* Records that `module` was loaded in the run that wrote `profile`; false when out of memory. */

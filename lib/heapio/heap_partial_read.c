@@ -551,6 +551,47 @@ static int read_processes(struct reader *r)
     return n ? pgk_heap_origin_read(&r->c, "processes", damaged, &r->origin, r->err) : 0;
 }
 
+static int read_places(struct reader *r)
+{
+    uint64_t n, module;
+    uint32_t path;
+    PGK_TRY(begin_part(r, PGK_PARTIAL_places, &n));
+    for (uint64_t i = 0; i < n; i++) {
+        PGK_TRY(read_below(r, r->modules.n, RECORD(places, i), "module", &module));
+        PGK_TRY(read_name(r, RECORD(places, i), "path", &path));
+        pgk_heap_note_path(r->heap, r->modules.v[module], path);
+    }
+    return 0;
+}
+
+/* A string that may be empty. */
+static int read_text(struct reader *r, const char *record, const char *field, uint32_t *string)
+{
+    uint64_t id;
+    PGK_TRY(read_below(r, r->strings.n, record, field, &id));
+    *string = r->strings.v[id];
+    return 0;
+}
+
+static int read_recording(struct reader *r)
+{
+    uint64_t n, off = pgk_cur_off(&r->c);
+    struct pgk_recorded now = {0};
+    PGK_TRY(begin_part(r, PGK_PARTIAL_recording, &n));
+    if (n > 1)
+        return reject(r, off, "recording", "number of items", PGK_F("%" PRIu64, n), "0 or 1");
+    if (!n)
+        return 0;
+    PGK_TRY(read_text(r, "recording", "program", &now.program));
+    PGK_TRY(read_text(r, "recording", "host", &now.host));
+    PGK_TRY(read_text(r, "recording", "command line", &now.command_line));
+    now.start_time = pgk_cur_uleb(&r->c, "start time");
+    PGK_TRY(pgk_cur_check(&r->c, r->err, "recording"));
+    return pgk_recorded_merge(&r->heap->recorded, &r->heap->strings, &now, &r->heap->strings)
+               ? 0
+               : pgk_fail_nomem(r->err);
+}
+
 static int read_header(struct reader *r)
 {
     uint64_t start = pgk_cur_off(&r->c), size = pgk_cur_left(&r->c);

@@ -187,8 +187,11 @@ static void use_rest(struct writer *w)
     for (size_t i = 0; i < h->modules.n; i++) {
         const struct pgk_heap_module *m = &h->modules.v[i];
         if (w->modules.of[i] != NOT_USED)
-            w->strings.of[m->build_id ? m->build_id : m->name] = USED;
+            w->strings.of[m->build_id ? m->build_id : m->name] =
+                w->strings.of[m->path] = USED;
     }
+    w->strings.of[h->recorded.program] = w->strings.of[h->recorded.host] =
+        w->strings.of[h->recorded.command_line] = USED;
     for (size_t i = 0; i < h->data.entries.n; i++) {
         const struct pgk_data_entry *e = &h->data.entries.v[i];
         w->strings.of[e->symbol] = USED;
@@ -606,6 +609,37 @@ static bool write_processes(struct writer *w)
     pgk_sink_uleb(w->out, told);
     if (told)
         pgk_heap_origin_write(&w->h->origin, w->out);
+    return true;
+}
+
+static bool write_places(struct writer *w)
+{
+    const struct pgk_heap_module *modules = w->h->modules.v;
+    size_t n = 0;
+    for (uint32_t i = 0; i < w->modules.n; i++)
+        n += modules[w->modules.order[i]].path != 0;
+    pgk_sink_uleb(w->out, n);
+    for (uint32_t i = 0; i < w->modules.n; i++) {
+        const uint32_t path = modules[w->modules.order[i]].path;
+        if (!path)
+            continue;
+        pgk_sink_uleb(w->out, i);
+        pgk_sink_uleb(w->out, w->strings.of[path]);
+    }
+    return true;
+}
+
+static bool write_recording(struct writer *w)
+{
+    const struct pgk_recorded *r = &w->h->recorded;
+    const bool known = pgk_recorded_is_known(r);
+    pgk_sink_uleb(w->out, known);
+    if (!known)
+        return true;
+    pgk_sink_uleb(w->out, w->strings.of[r->program]);
+    pgk_sink_uleb(w->out, w->strings.of[r->host]);
+    pgk_sink_uleb(w->out, w->strings.of[r->command_line]);
+    pgk_sink_uleb(w->out, r->start_time);
     return true;
 }
 

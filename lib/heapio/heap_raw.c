@@ -4,6 +4,7 @@
 #include "alive.h"
 #include "hash.h"
 #include "heap_raw_notes.h"
+#include "heap_raw_texts.h"
 #include "heap_raw_times.h"
 #include "heap_shared.h"
 
@@ -65,6 +66,8 @@ struct reader {
     uint64_t objects_alive;
     struct pgk_raw_notes dump_notes; /* of this dump */
     struct pgk_raw_times_sum times;
+    struct pgk_raw_texts texts;
+    PGK_VEC(uint32_t) modules; /* by the number of a segment, of all dumps */
     uint32_t last_ms;      /* latest event of the sheets */
     struct pc_slot *pcs;
     uint32_t pc_mask, pc_used;
@@ -213,6 +216,8 @@ static int read_segments(struct reader *r, uint64_t off)
                 r->segments_changed = true;
         }
         r->segments.v[i] = s;
+        if (i == r->modules.n && !pgk_vec_push(&r->modules, s.module))
+            return pgk_fail_nomem(r->err);
     }
     r->segments.n = count;
     return 0;
@@ -638,6 +643,13 @@ static int read_notes(struct reader *r, uint64_t mib_off, uint64_t segments_end)
     struct pgk_raw_notes notes;
     PGK_TRY(pgk_raw_notes_read(r->c, r->dump, mib_off, segments_end, &notes, r->err));
     r->dump_notes = notes;
+    if (notes.there) {
+        pgk_heap_hold_names(r->heap);
+        int status = pgk_raw_texts_read(&r->texts, &r->heap->strings, r->c, r->dump, &notes,
+                                        r->err);
+        pgk_heap_let_names(r->heap);
+        PGK_TRY(status);
+    }
     if (notes.there)
         PGK_TRY(pgk_raw_times_add(&r->times, r->c, r->dump, &notes, r->err));
     r->notes |= notes.flags;
@@ -791,6 +803,17 @@ static int add_curve(struct reader *r)
     return ok ? 0 : pgk_fail_nomem(r->err);
 }
 
+static int add_texts(struct reader *r)
+{
+    pgk_heap_hold_names(r->heap);
+    for (size_t i = 0; i < r->texts.paths.n && i < r->modules.n; i++)
+        pgk_heap_note_path(r->heap, r->modules.v[i], r->texts.paths.v[i]);
+    const bool ok = pgk_recorded_merge(&r->heap->recorded, &r->heap->strings,
+                                       &r->texts.recorded, &r->heap->strings);
+    pgk_heap_let_names(r->heap);
+    return ok ? 0 : pgk_fail_nomem(r->err);
+}
+
 /* The file is of one process. */
 static void tell_origin(const struct reader *r, struct pgk_heap_read_info *info)
 {
@@ -827,10 +850,14 @@ int pgk_heap_raw_read(struct pgk_heap *h, const uint8_t *bytes, size_t size,
     if (!status)
         status = add_curve(&r);
     if (!status)
+        status = add_texts(&r);
+    if (!status)
         tell_origin(&r, info);
     pgk_vec_free(&r.entries);
     pgk_vec_free(&r.alive);
     pgk_raw_times_free(&r.times);
+    pgk_raw_texts_free(&r.texts);
+    pgk_vec_free(&r.modules);
     pgk_index_free(&r.by_id);
     pgk_vec_free(&r.segments);
     pgk_mem_free(r.pcs);

@@ -34,6 +34,14 @@ struct pgk_branch_header {
     uint64_t counters[PGK_BRANCH_COUNTERS];
 };
 
+/* What the file says of its process, in front of the modules. All zeros: nothing. */
+enum { PGK_BRANCH_PROCESS_OFF = 2048, PGK_BRANCH_PROCESS_BYTES = 1024 };
+struct pgk_branch_process {
+    uint64_t start_time; /* in ms since 1970; 0: not known */
+    uint64_t bytes;      /* of the text */
+    char text[PGK_BRANCH_PROCESS_BYTES]; /* program, host, arguments: each with a zero byte */
+};
+
 /* A program or library; its addresses are those in its file. */
 struct pgk_branch_module {
     uint64_t start, end; /* of its code, in the file's own addresses */

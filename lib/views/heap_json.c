@@ -15,6 +15,8 @@ static void put_frame(struct pgk_json *j, const struct pgk_heap_frame *f)
     if (f->is_address) {
         if (f->build_id_size)
             pgk_json_hex_bytes(j, "build_id", f->build_id, f->build_id_size);
+        if (*f->module_path)
+            pgk_json_text(j, "module", f->module_path);
         pgk_json_hex(j, "address", f->address, 16);
         pgk_json_end_object(j);
         return;
@@ -192,6 +194,24 @@ static void put_times(struct pgk_json *j, const struct pgk_heap *heap)
     pgk_view_put_times(j, heap, &t);
 }
 
+static void put_recording(struct pgk_json *j, const struct pgk_heap *heap)
+{
+    struct pgk_heap_recording r = {.struct_size = sizeof r};
+    if (!pgk_heap_recording(heap, &r))
+        return;
+    pgk_json_line(j, MEMBER);
+    pgk_json_object(j, "recording");
+    if (*r.program)
+        pgk_json_text(j, "program", r.program);
+    if (*r.command_line)
+        pgk_json_text(j, "command_line", r.command_line);
+    if (*r.host)
+        pgk_json_text(j, "host", r.host);
+    if (r.start_ms)
+        pgk_json_number(j, "start_ms", r.start_ms);
+    pgk_json_end_object(j);
+}
+
 /* As on the page and in the table: bytes at stake by rule, and the contexts. */
 static int put_advice(struct pgk_json *j, const struct pgk_heap *heap,
                       const struct pgk_file_info *info, struct pgk_err *err)
@@ -284,6 +304,7 @@ int pgk_heap_json(const struct pgk_heap *heap, const struct pgk_heap_print_opts 
     if (opts->info)
         put_file(&j, opts->info);
     put_units(&j);
+    put_recording(&j, heap);
     put_totals(&j, heap, opts->info);
     put_times(&j, heap);
     int status = put_contexts(&j, heap, opts, order, n, err);

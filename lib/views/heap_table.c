@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 struct table {
     const struct pgk_heap *heap;
@@ -112,6 +113,23 @@ static void print_touched(const struct table *t)
     fputc('\n', t->out);
 }
 
+/* What ran, where and when, as far as the profile says it. */
+static void print_recording(const struct table *t)
+{
+    struct pgk_heap_recording r = {.struct_size = sizeof r};
+    char safe[1024], when[40] = "";
+    const time_t seconds = pgk_heap_recording(t->heap, &r) ? (time_t)(r.start_ms / 1000) : 0;
+    struct tm utc;
+    if (*r.command_line || *r.program)
+        fprintf(t->out, "  program          %s\n",
+                pgk_human_text(safe, sizeof safe, *r.command_line ? r.command_line : r.program));
+    if (seconds && gmtime_r(&seconds, &utc))
+        strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S UTC", &utc);
+    if (*when)
+        fprintf(t->out, "  started          %s%s%s\n", when, *r.host ? " on " : "",
+                pgk_human_text(safe, sizeof safe, r.host));
+}
+
 static void print_totals(const struct table *t)
 {
     const struct pgk_heap_totals *s = &t->totals;
@@ -124,6 +142,7 @@ static void print_totals(const struct table *t)
             fprintf(t->out, ": %s", pgk_file_info_text(t->opts->info, text, sizeof text));
         fputs("\n\n", t->out);
     }
+    print_recording(t);
     fprintf(t->out, "  contexts         %s\n", COUNT(s->contexts));
     fprintf(t->out, "  objects          %s\n",
             objects || knows(s->some_know, PGK_MIB_AllocCount) ? COUNT(objects) : "not known");

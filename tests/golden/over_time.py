@@ -3,7 +3,8 @@
 
 over_time.py RAW OUT          a finished dump
 over_time.py RAW OUT killed   a sheet of a killed process
-over_time.py RAW OUT by-context   a finished dump that also says what contexts held at some points
+over_time.py RAW OUT by-context   a finished dump that also says what contexts held at some points,
+                             and what ran
 
 RAW has one dump of version 5 with two contexts. docs/formats/interrupted-heap.md
 """
@@ -12,7 +13,9 @@ import sys
 
 NOTES_MAGIC, NOTES_VERSION = 0x45544F4E544B4750, 1
 INTERRUPTED = 1
-FACTS, ALLOCATED, LIVES, SERIES, BREAKDOWNS = 1, 2, 3, 4, 5  # tags
+FACTS, ALLOCATED, LIVES, SERIES, BREAKDOWNS, PROCESS, PATHS = range(1, 8)  # tags
+TEXTS = [(PROCESS, b"/opt/two\0box\0./two\0x y\0"), (PATHS, b"\0\0\0/opt/two\0\5libm.so\0")]
+START_MS = 1700000000000
 SHARES = 24
 MIB_SIZE, TOTAL_SIZE = 8 + 144, 28
 POINTS = [(0, 0, 0, 0, 0), (40, 100, 1, 100, 1), (120, 128, 2, 128, 2), (400, 164, 3, 164, 3),
@@ -55,8 +58,12 @@ def main():
             shares = [(context, more) for (_, context), more in zip(sorted(blocks), held) if more]
             words = [ms, len(shares), *(word for share in shares for word in share)]
             gap += struct.pack(f"<{2 + 2 * SHARES}Q", *words, *[0] * (2 + 2 * SHARES - len(words)))
+        for tag, text in TEXTS:
+            parts.append((tag, 0, mibs + len(gap), 1, len(text)))
+            gap += text
     parts.append((FACTS, 1, mibs + len(gap), 80, 1))
-    gap += struct.pack("<10Q", INTERRUPTED if killed else 0, 0, 0, 0, 0, 0, *PEAK,
+    gap += struct.pack("<10Q", INTERRUPTED if killed else 0, 0, 0, 0, 0,
+                       START_MS if by_context else 0, *PEAK,
                        EPOCH if killed else 0)
     for tag, needed, off, record, records in parts:
         gap += struct.pack("<2HI3Q", tag, needed, 1, off, record, records)

@@ -360,6 +360,21 @@ def killed(folder):
     require(any("compare" in name for name in got), got)
 
 
+def says_what_ran(folder):
+    """Program, host, arguments unless they are not wanted, and when it started."""
+    program = build(folder, "one_hot_loop.c")
+    for options, arguments in (((), [program, "600000000", "secret"]),
+                               (("--no-cmdline",), [])):
+        before = time.time() * 1000
+        record(folder, program, "600000000", "secret", options=[*FAST, "--keep", *options])
+        found, = recordings(folder, "branches.counts.")
+        want = [os.path.realpath(program), os.uname().nodename, *arguments, ""]
+        require(found.process_text.decode() == "\0".join(want), found.process_text)
+        require(before - 1000 < found.start_ms < time.time() * 1000 + 1000, found.start_ms)
+        os.remove(next(os.path.join(folder, name) for name in os.listdir(folder)
+                       if name.startswith("branches.counts.")))
+
+
 def too_short(folder):
     told = record(folder, "true")
     require("nothing was recorded" in told.stderr, told.stderr)
@@ -906,6 +921,7 @@ def main():
     cases.run("only the counts stay", only_counts_stay)
     cases.run("llvm-profgen reads the counts", llvm_reads)
     cases.run("samples of perf", samples_of_perf)
+    cases.run("a recording says what ran", says_what_ran)
     cases.run("a pipe in the place of samples", samples_into_pipe)
     cases.run("calling contexts", calling_contexts)
     cases.run("calling contexts by probes", contexts_by_probes)

@@ -22,6 +22,8 @@ class Recording:
          self.frequency, self.window, n) = struct.unpack_from("<8sII7Q", data)
         assert magic == b"PGKBRANC", magic
         values = struct.unpack_from(f"<{n}Q", data, 72)
+        self.start_ms, size = struct.unpack_from("<2Q", data, 2048)
+        self.process_text = data[2064:2064 + size]
         self.kinds = dict(counter_names())
         self.counters = dict(zip(self.kinds, values))
         self.modules = []

@@ -5,6 +5,7 @@ usage: opened_libraries.py PGOKIT ARCHIVE SHARED-LIBRARY EXPORTS ALLOCATOR-ARCHI
 
 Prints TAP."""
 
+import json
 import os
 import shutil
 import sys
@@ -26,14 +27,14 @@ def library(folder, out, *flags):
                     "-fno-optimize-sibling-calls", *flags)
 
 
-def opened(folder, linkage, *arguments):
+def opened(folder, linkage, *arguments, more=None):
     """What a program says that has the guest in it, or beside it, or preloaded."""
     where, guest = linkage
     linked = {"linked": [guest, "-pthread"], "preloaded": [],
               "beside": [guest, f"-Wl,-rpath,{os.path.dirname(guest)}"]}[where]
     program = compiled(folder, "opened.c", "opened", *linked)
     env = {"LD_PRELOAD": guest} if where == "preloaded" else {}
-    return run([program, *arguments], folder, env)
+    return run([program, *arguments], folder, {**env, **(more or {})})
 
 
 def said_once(result, times):
@@ -71,6 +72,20 @@ def runpath_of_the_caller(folder, linkage):
     said_once(result, 1)
 
 
+def paths_are_recorded(folder, linkage):
+    """A library that is opened while the program runs, by a path that is not absolute."""
+    library(folder, "opened.so")
+    opened(folder, linkage, "deep", "./opened.so", more={"PGOKIT_HEAP": "out=p.profraw"})
+    shown = json.loads(run([runtime_programs.PGOKIT, "show", "--json", "p.profraw"],
+                           folder).stdout)
+    modules = {frame.get("module") for context in shown["contexts"] for frame in context["stack"]}
+    for name in ("opened.so", "opened"):
+        require(any(module and os.path.exists(module) and
+                    os.path.samefile(module, os.path.join(folder, name)) for module in modules),
+                f"{name}: {modules}")
+    require(not {m for m in modules if m and not m.startswith("/")}, f"{modules}")
+
+
 def php(folder, linkage):
     if not shutil.which("php"):
         raise Skip("missing php")
@@ -97,6 +112,8 @@ def main():
         cases.run(f"library of RTLD_DEEPBIND with free@GLIBC_2.2.5: {name}", deepbind, linkage,
                   "deep", "-DOLD")
         cases.run(f"library with malloc of its own, -Bsymbolic: {name}", own_malloc, linkage)
+        if name.startswith("heap"):
+            cases.run(f"paths of libraries are recorded: {name}", paths_are_recorded, linkage)
         cases.run(f"library in a namespace of its own: {name}", own_namespace, linkage)
         cases.run(f"library found by the RUNPATH of its caller: {name}", runpath_of_the_caller,
                   linkage)

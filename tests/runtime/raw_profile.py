@@ -10,7 +10,7 @@ import subprocess
 MAGIC = 0xff6d70726f667281
 NOTES = 0x45544f4e544b4750
 INTERRUPTED, LIBRARY_ACCESSES, THREADS, MERGED, UNREACHABLE = 1, 2, 4, 8, 16
-FACTS, ALLOCATED, LIVES, SERIES, BREAKDOWNS = 1, 2, 3, 4, 5
+FACTS, ALLOCATED, LIVES, SERIES, BREAKDOWNS, PROCESS, PATHS = range(1, 8)
 FACT_NAMES = ("flags dropped stack_bytes own_ns own_bytes start_time peak_ms peak_bytes "
               "peak_objects epoch").split()
 SHARES = 24

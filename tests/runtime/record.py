@@ -8,11 +8,15 @@ usage: record.py PGOKIT BUILD-FOLDER
 import json
 import os
 import re
+import shutil
 import signal
+import struct
 import subprocess
 import sys
+import time
 
 import musl
+import raw_profile
 from harness import PATIENCE, Cases, Skip, require, run, tool
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -30,6 +34,61 @@ def record(folder, *command, options=(), **kw):
 
 def config(*arguments):
     return run([PGOKIT, "config", "heap", *arguments], "/").stdout.split()
+
+
+def texts_of(path):
+    """Bytes that the notes of all dumps of a profile have of the process, and of paths."""
+    with open(path, "rb") as file:
+        data = file.read()
+    at, process, paths = 0, b"", b""
+    while at < len(data):
+        size, _, mibs = struct.unpack_from("<3Q", data, at + 16)
+        notes = raw_profile.Notes(data, at, mibs)
+        process += notes.bytes_of(raw_profile.PROCESS)
+        paths += notes.bytes_of(raw_profile.PATHS)
+        at += size
+    return process, paths
+
+
+def says_what_ran(folder):
+    """Program, arguments, host, time, and where modules were; without arguments if not wanted."""
+    echo = os.path.realpath(tool("echo"))
+    before = time.time() * 1000
+    for n, options in enumerate([[], ["--no-cmdline"]]):
+        name = os.path.join(folder, f"{n}.profraw")
+        record(folder, echo, "a b", "secret", options=["-o", name, *options])
+        shown = json.loads(run([PGOKIT, "show", "--json", name], folder).stdout)
+        recording = shown["recording"]
+        require(before - 1000 <= recording.pop("start_ms") <= time.time() * 1000 + 1000, before)
+        want = {"program": echo, "host": os.uname().nodename}
+        if not n:
+            want["command_line"] = f"{echo} 'a b' secret"
+        require(recording == want, f"{recording}, expected {want}")
+        require((b"secret" in texts_of(name)[0]) == (not n), f"{options}")
+        text = run([PGOKIT, "show", name], folder).stdout
+        require(f"program          {want.get('command_line', echo)}\n" in text and
+                f" UTC on {want['host']}\n" in text, text)
+
+
+def long_texts_are_cut(folder):
+    """At most 4 KiB of a file are texts, whatever the process has for arguments and libraries."""
+    name = os.path.join(folder, "p.profraw")
+    libraries = []
+    for i in range(60):
+        libraries.append(os.path.join(folder, f"{i}" + "x" * 100 + ".so"))
+        if not i:
+            source = os.path.join(folder, "none.c")
+            with open(source, "w", encoding="utf-8") as file:
+                file.write("void none(void) {}\n")
+            run([tool("gcc"), "-shared", "-fPIC", source, "-o", libraries[0]], folder)
+        else:
+            shutil.copy(libraries[0], libraries[i])
+    env = {"LD_PRELOAD": ":".join(libraries)}
+    record(folder, "/bin/echo", *["long"] * 2000, options=["-o", name], env=env)
+    process, paths = texts_of(name)
+    require(len(process) == 1024 and process.endswith(b"...\0"), f"{process}")
+    require(2000 < len(paths) <= 4032 - 1024, f"{len(paths)} bytes")
+    run([PGOKIT, "check", name], folder)
 
 
 # ---- building ----
@@ -436,6 +495,8 @@ def main():
     for compiler in ("gcc", "clang-22"):
         cases.run(f"CMake example: {compiler}", cmake, compiler)
         cases.run(f"Meson example: {compiler}", meson, compiler)
+    cases.run("a profile says what ran", says_what_ran)
+    cases.run("long command lines and many libraries are cut", long_texts_are_cut)
     cases.run("installed", installed)
     cases.run("program not rebuilt", preloaded)
     cases.run("program neither rebuilt nor with debug information", without_debug_information)

@@ -161,9 +161,12 @@ struct sample_times {
     bool merged;
     const uint64_t (*lost)[2]; /* of each context over time: bytes and objects that are unreachable;
                                   NULL: nobody looked */
+    const char *process, *paths; /* bytes of these parts */
+    size_t n_process, n_paths;
+    uint64_t start_time;
     size_t more; /* bytes of each record that only a newer pgokit knows */
 };
-enum { SAMPLE_PARTS = 5, SAMPLE_FACTS = 80, SAMPLE_PART = 32, SAMPLE_NOTES_END = 24 };
+enum { SAMPLE_PARTS = 7, SAMPLE_FACTS = 80, SAMPLE_PART = 32, SAMPLE_NOTES_END = 24 };
 struct sample_dump {
     uint32_t version;
     const struct sample_segment *segments;
@@ -213,16 +216,22 @@ static inline void sample_write_notes(struct pgk_sink *out, const struct sample_
     sample_write_contexts(out, t, t->lives, t->n_lives, sizeof *t->lives, true);
     const uint64_t breakdowns = pgk_sink_tell(out) - start;
     pgk_sink_bytes(out, t->breakdowns, t->n_breakdowns * sizeof *t->breakdowns);
+    const uint64_t process = pgk_sink_tell(out) - start;
+    pgk_sink_bytes(out, t->process, t->n_process);
+    const uint64_t paths = pgk_sink_tell(out) - start;
+    pgk_sink_bytes(out, t->paths, t->n_paths);
     const uint64_t off = pgk_sink_tell(out) - start;
     const uint64_t facts[SAMPLE_FACTS / 8] = {
-        (sheet ? 1u : 0) | (t->merged ? 8u : 0) | (t->lost ? 16u : 0), 0, 0, 0, 0, 0, t->peak[0],
-        t->peak[1], t->peak[2], t->epoch};
+        (sheet ? 1u : 0) | (t->merged ? 8u : 0) | (t->lost ? 16u : 0), 0, 0, 0, 0, t->start_time,
+        t->peak[0], t->peak[1], t->peak[2], t->epoch};
     pgk_sink_bytes(out, facts, sizeof facts);
     sample_write_part(out, 1, 1, off, sizeof facts, 1);
     sample_write_part(out, 2, 1, sheet ? allocated : 0, 96 + t->more, t->n_allocated);
     sample_write_part(out, 3, 0, lives, 96 + t->more, t->n_lives);
     sample_write_part(out, 4, 0, series, 40, t->n_points);
     sample_write_part(out, 5, 0, breakdowns, 400, t->n_breakdowns);
+    sample_write_part(out, 6, 0, process, 1, t->n_process);
+    sample_write_part(out, 7, 0, paths, 1, t->n_paths);
     const uint64_t end[3] = {SAMPLE_PARTS, 1, UINT64_C(0x45544f4e544b4750)};
     pgk_sink_bytes(out, end, sizeof end);
 }
