@@ -86,18 +86,20 @@ PGG_INLINE u64 pgrt_small_pack(const struct pgrt_header *h, u64 *mark)
            (u64)h->alloc_ms << 32;
 }
 
+/* Made of two whole words: to load a word that was stored in parts waits until all of them are in
+ * the cache. */
 PGG_INLINE struct pgrt_header pgrt_small_unpack(u64 mark, const void *object)
 {
     const size_t bytes = ((mark >> 60 & 3) + 1) * PGRT_GRANULE;
-    const u64 word = *pgrt_small_header(object, bytes);
-    return (struct pgrt_header){
-        .size = bytes - PGRT_SMALL_HEADER - (mark >> 54 & 63),
-        .cpu = (word >> 20 & 0x3ff) | (mark >> PGRT_COUNT_BITS & 3) << 10,
-        .kind = (word >> 30 & 3) << 2,
-        .generation = mark >> 50 & 15,
-        .context = word & (PGRT_SMALL_CONTEXTS - 1),
-        .alloc_ms = (u32)(word >> 32),
-    };
+    const u64 word = *pgrt_small_header(object, bytes),
+              size = bytes - PGRT_SMALL_HEADER - (mark >> 54 & 63),
+              cpu = (word >> 20 & 0x3ff) | (mark >> PGRT_COUNT_BITS & 3) << 10,
+              kind = (word >> 30 & 3) << 2, generation = mark >> 50 & 15,
+              words[] = {size | cpu << 40 | kind << 52 | generation << 56,
+                         (word & (PGRT_SMALL_CONTEXTS - 1)) | word >> 32 << 32};
+    struct pgrt_header h;
+    __builtin_memcpy(&h, words, sizeof h);
+    return h;
 }
 
 PGG_INLINE struct pgrt_object pgrt_object_at(const void *at, enum pgrt_form form)
