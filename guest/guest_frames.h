@@ -40,7 +40,7 @@ struct pgg_rule pgg_rule_miss(u64 pc);
 struct pgg_rule_slot {
     u64 pc_xor_rule, rule;
 };
-enum { PGG_RULES_SHIFT = 54, PGG_RULE_WAYS = 4 };
+enum { PGG_RULES_SHIFT = 53, PGG_RULE_WAYS = 4 };
 extern struct pgg_rule_slot pgg_rules[1 << (64 - PGG_RULES_SHIFT)][PGG_RULE_WAYS];
 
 /* A rule is in one of the slots of a line of the cache. */
