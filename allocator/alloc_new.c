@@ -10,7 +10,7 @@
 /* Asks the program's handler for memory until there is some or the handler gives up. */
 static PGG_COLD void *new_again(size_t n, size_t align, bool nothrow, u32 group)
 {
-    while (pgg_make_room()) {
+    while (pgg_call_new_handler()) {
         void *p = pgal_alloc_in(group, n, align);
         if (p)
             return p;

@@ -43,7 +43,7 @@ static int read_counts(struct counts *c, const uint8_t *bytes, size_t size, stru
     pgk_pairs_sort(&c->counters.branches);
     pgk_call_counts_sort(&c->calls.ranges);
     pgk_call_counts_sort(&c->calls.branches);
-    if (!c->named.ranges.v.n && !c->named.branches.v.n)
+    if (!c->named.ranges.list.n && !c->named.branches.list.n)
         c->raw.named = NULL;
     return 0;
 }
@@ -61,8 +61,8 @@ static void release(struct counts *c)
 {
     pgk_counters_free(&c->counters);
     pgk_call_trie_free(&c->calls);
-    pgk_vec_free(&c->named.ranges.v);
-    pgk_vec_free(&c->named.branches.v);
+    pgk_vec_free(&c->named.ranges.list);
+    pgk_vec_free(&c->named.branches.list);
     pgk_sample_close(&c->profile);
 }
 

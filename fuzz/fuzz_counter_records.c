@@ -20,8 +20,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (pgk_elf_open_memory(&elf, data, size, "/nowhere/image", PGK_ELF_PROGRAM, NULL) < 0)
         return 0;
     if (!pgk_hashes_of_records(&hashes, elf, NULL))
-        for (size_t i = 0; i < hashes.v.n; i++) {
-            const struct pgk_function_hash *f = &hashes.v.v[i];
+        for (size_t i = 0; i < hashes.list.n; i++) {
+            const struct pgk_function_hash *f = &hashes.list.v[i];
             struct pgk_hash_key key = {.guid = f->guid, .hash = f->hash};
             uint64_t now;
             if (pgk_hashes_level(&hashes, &key, &now) != PGK_MATCH_EXACT || now != f->hash)

@@ -19,8 +19,8 @@ static struct pgk_sink *print(struct pgk_sample *p, const uint8_t **text, size_t
 /* Names that hold the marks of another line read back as that line, in LLVM, too. */
 static bool has_odd_names(const struct pgk_sample *p)
 {
-    for (size_t i = 1; i < p->names.v.n; i++) {
-        const struct pgk_sample_name *n = &p->names.v.v[i];
+    for (size_t i = 1; i < p->names.list.n; i++) {
+        const struct pgk_sample_name *n = &p->names.list.v[i];
         if (!n->s)
             continue;
         if (!n->len || n->s[0] == '[' || strpbrk(n->s, " :@!\r") || strlen(n->s) != n->len ||

@@ -17,8 +17,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     struct pgk_type_rows rows = {0};
     pgk_log_set(ignore_message, NULL);
     if (pgk_type_rows_read(&rows, bytes, size, "fuzz"))
-        for (size_t i = 0; i < rows.v.n; i++) {
-            const struct pgk_type_row *row = &rows.v.v[i];
+        for (size_t i = 0; i < rows.list.n; i++) {
+            const struct pgk_type_row *row = &rows.list.v[i];
             if (pgk_type_rows_find(&rows, row->guid, row->place, row->allocates) != row)
                 abort();
         }

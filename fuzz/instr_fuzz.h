@@ -44,8 +44,8 @@ static inline bool fuzz_is_plain(const struct pgk_instr *p)
 {
     const struct pgk_instr_names *tables[] = {&p->names, &p->vtables};
     for (int t = 0; t < 2; t++)
-        for (size_t i = 0; i < tables[t]->v.n; i++) {
-            const struct pgk_instr_name *n = &tables[t]->v.v[i];
+        for (size_t i = 0; i < tables[t]->list.n; i++) {
+            const struct pgk_instr_name *n = &tables[t]->list.v[i];
             if (!n->len || n->s[0] == '#' || n->s[0] == ':' || n->s[0] == '$' ||
                 n->s[n->len - 1] == '\r' || memchr(n->s, '\n', n->len) ||
                 memchr(n->s, ',', n->len) || n->s[0] == ' ' || n->s[0] == '\t' ||

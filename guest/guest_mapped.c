@@ -12,7 +12,7 @@ int pgg_mapped_reserve(struct pgg_mapped *m, u64 bytes)
     if (p < 0)
         return (int)p;
     m->base = (char *)p;
-    m->room = bytes;
+    m->capacity = bytes;
     return 0;
 }
 
@@ -41,10 +41,10 @@ static int fill(struct pgg_mapped *m, u64 to)
 void pgg_mapped_let_go(struct pgg_mapped *m)
 {
     char *behind = m->base + m->size;
-    const u64 bytes = m->room - m->size;
+    const u64 bytes = m->capacity - m->size;
     const int fd = pgg_file_descriptor(&m->file);
     if (fd < 0 || pgg_sys_advise(m->base, m->size, MADV_POPULATE_WRITE) < 0 ||
-        !pgg_file_within_limit(m->room) || pgg_sys_truncate(fd, m->room) < 0 ||
+        !pgg_file_within_limit(m->capacity) || pgg_sys_truncate(fd, m->capacity) < 0 ||
         pgg_sys_map_file(behind, bytes, fd, m->size) < 0)
         return;
     pgg_sys_advise(behind, bytes, MADV_DONTFORK);
@@ -62,7 +62,7 @@ int pgg_mapped_end(struct pgg_mapped *m)
 
 int pgg_mapped_grow(struct pgg_mapped *m, u64 to, const void *page)
 {
-    int err = to > m->room ? -EFBIG : 0;
+    int err = to > m->capacity ? -EFBIG : 0;
     if (!err && m->whole)
         return fill(m, to);
     if (!err && m->file.stream < 0)
@@ -102,7 +102,7 @@ int pgg_mapped_split(struct pgg_mapped *m, int fd, u64 from)
     pgg_file_leave(&m->file);
     pgg_file_take(&m->file, fd);
     m->base += from;
-    m->room -= from;
+    m->capacity -= from;
     m->size = size;
     return 0;
 }
@@ -111,7 +111,7 @@ void pgg_mapped_forked(struct pgg_mapped *m)
 {
     pgg_file_leave(&m->file);
     if (m->base && !m->whole)
-        pgg_sys_unmap(m->base + m->size, m->room - m->size);
+        pgg_sys_unmap(m->base + m->size, m->capacity - m->size);
     m->base = NULL;
     m->whole = false;
     m->size = 0;

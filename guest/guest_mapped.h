@@ -11,7 +11,7 @@ struct pgg_mapped {
     struct pgg_file file; /* with a stream, the memory is of no file */
     char *base;           /* NULL until addresses are reserved */
     u64 size;             /* mapped from there on */
-    u64 room;             /* most that can be */
+    u64 capacity;         /* most that can be */
     bool whole;           /* all reserved addresses are mapped; the file has a hole after `size` */
 };
 

@@ -14,7 +14,7 @@ void pgg_bad_alloc(void) __asm__("_ZSt17__throw_bad_allocv") __attribute__((weak
 
 /* Lets the program's handler free memory; false if there is none. Inline, so that allocations of
  * the handler are below the operator and not below a function of this library. */
-PGG_INLINE bool pgg_make_room(void)
+PGG_INLINE bool pgg_call_new_handler(void)
 {
     pgg_new_handler handler = pgg_get_new_handler ? pgg_get_new_handler() : NULL;
     if (handler)

@@ -27,7 +27,7 @@ struct pgbr_engine *pgbr_engine_of_stack(u64 sp)
 {
     for (u32 i = 0; i < ENGINES_MAX; i++) {
         struct pgbr_engine *x = __atomic_load_n(&engines[i], __ATOMIC_ACQUIRE);
-        if (x && sp - (u64)x->room <= PGBR_STACK)
+        if (x && sp - (u64)x->space <= PGBR_STACK)
             return x;
     }
     return NULL;
@@ -64,7 +64,7 @@ static struct pgbr_engine *make(void)
     }
     struct pgbr_engine *x = (struct pgbr_engine *)(base + 2 * PGBR_CODE_BYTES);
     x->code = (uint8_t *)base;
-    x->stack = (u64)x->room + PGBR_STACK - 64;
+    x->stack = (u64)x->space + PGBR_STACK - 64;
     pgbr_prepare_code(x);
     return x;
 }

@@ -76,7 +76,7 @@ struct pgbr_engine {
     struct pgbr_block blocks[PGBR_BLOCKS];
     struct pgbr_branch branches[PGBR_WINDOW_MAX];
     struct pgbr_load loads[PGBR_LOADS_MAX];
-    char room[PGBR_STACK] __attribute__((aligned(64)));
+    char space[PGBR_STACK] __attribute__((aligned(64)));
 };
 
 struct pgbr_engine *pgbr_engine_take(void); /* NULL: none is free */

@@ -119,7 +119,7 @@ static u64 now(void)
 }
 
 /* The code of a module, before the first sample that is in it. */
-static int tell_module(int fd, u64 pc, u32 process)
+static int write_module(int fd, u64 pc, u32 process)
 {
     struct pgbr_module *m = pgbr_module_of(pc);
     if (!m || m->told || m->file >= PGK_BRANCH_MODULES_MAX)
@@ -147,9 +147,9 @@ static int put_sample(int fd, const struct pgbr_branch *oldest, u64 n, u32 proce
     for (u64 i = 0; i < n && !err; i++) {
         s.branches[i].from = oldest[n - 1 - i].from;
         s.branches[i].to = oldest[n - 1 - i].to;
-        err = tell_module(fd, oldest[i].from, process);
+        err = write_module(fd, oldest[i].from, process);
         if (!err)
-            err = tell_module(fd, oldest[i].to, process);
+            err = write_module(fd, oldest[i].to, process);
     }
     return err ? err : put(fd, &s, s.head.size);
 }

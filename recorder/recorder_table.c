@@ -220,7 +220,7 @@ u32 pgbr_table_add(enum pgk_branch_kind kind, u64 from, u64 to, u32 under)
 {
     u64 slot;
     if (!header || !have_slot()) {
-        pgbr_count(PGK_BRANCH_NO_ROOM);
+        pgbr_count(PGK_BRANCH_TABLE_FULL);
         return 0;
     }
     slot = slot_of(kind, from, to, under);
@@ -229,7 +229,7 @@ u32 pgbr_table_add(enum pgk_branch_kind kind, u64 from, u64 to, u32 under)
         return slots[slot];
     }
     if (!have_entry(kind)) {
-        pgbr_count(PGK_BRANCH_NO_ROOM);
+        pgbr_count(PGK_BRANCH_TABLE_FULL);
         return 0;
     }
     entries()[header->entries] = (struct pgk_branch_entry){from, to, 1, kind, under};

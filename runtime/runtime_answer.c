@@ -66,7 +66,7 @@ static bool put(void *arg, const void *bytes, size_t n)
 {
     struct connection *c = arg;
     for (const char *from = bytes; n && !c->failed;) {
-        const size_t room = BUFFER_BYTES - c->n, part = n < room ? n : room;
+        const size_t space = BUFFER_BYTES - c->n, part = n < space ? n : space;
         pgg_copy(c->buffer + c->n, from, part);
         c->n += part;
         from += part;

@@ -15,21 +15,21 @@
 enum { ENTRIES_PER_MS = 200 };
 
 static u64 *alive; /* by context; all 0 between two walks */
-static u32 room;
+static u32 capacity;
 static u32 due_ms;
 
-static bool make_room(u32 contexts)
+static bool reserve(u32 contexts)
 {
-    if (contexts <= room)
+    if (contexts <= capacity)
         return true;
     const size_t bytes = pgg_whole_pages(2 * contexts * sizeof *alive);
     u64 *larger = pgg_map(bytes);
     if (!larger)
         return false;
     if (alive)
-        pgg_unmap(alive, room * sizeof *alive);
+        pgg_unmap(alive, capacity * sizeof *alive);
     alive = larger;
-    room = (u32)(bytes / sizeof *alive);
+    capacity = (u32)(bytes / sizeof *alive);
     return true;
 }
 
@@ -53,7 +53,7 @@ void pgrt_breakdown_take(struct pgrt_breakdown *to, u32 now_ms)
     to->shares = 0;
     pgg_compiler_barrier();
     to->ms = now_ms;
-    if (now_ms < due_ms || !make_room(contexts))
+    if (now_ms < due_ms || !reserve(contexts))
         return;
     due_ms = now_ms + (u32)(pgrt_store_add_alive(alive, contexts) / ENTRIES_PER_MS);
     for (u32 id = 1; id < contexts; id++) {

@@ -40,10 +40,10 @@ static ssize_t count_parts(const struct iovec *parts, size_t n, ssize_t done)
 }
 
 /* Of a message that is cut off its whole length may come back. */
-static ssize_t count_bytes(const void *start, size_t room, ssize_t done)
+static ssize_t count_bytes(const void *start, size_t space, ssize_t done)
 {
     if (done > 0)
-        pgrt_count_range(start, (size_t)done < room ? (size_t)done : room);
+        pgrt_count_range(start, (size_t)done < space ? (size_t)done : space);
     return done;
 }
 
@@ -107,17 +107,17 @@ ssize_t read(int fd, void *to, size_t n);
     REPLACES ssize_t name params;        \
     ssize_t name params                  \
     {                                    \
-        if (PGG_UNLIKELY(n > room))     \
+        if (PGG_UNLIKELY(n > space))     \
             __chk_fail();                \
         return call;                     \
     }
-CHECKED(__read_chk, (int fd, void *to, size_t n, size_t room), read(fd, to, n))
-CHECKED(__pread_chk, (int fd, void *to, size_t n, off_t off, size_t room), pread(fd, to, n, off))
-CHECKED(__pread64_chk, (int fd, void *to, size_t n, off64_t off, size_t room),
+CHECKED(__read_chk, (int fd, void *to, size_t n, size_t space), read(fd, to, n))
+CHECKED(__pread_chk, (int fd, void *to, size_t n, off_t off, size_t space), pread(fd, to, n, off))
+CHECKED(__pread64_chk, (int fd, void *to, size_t n, off64_t off, size_t space),
         pread64(fd, to, n, off))
-CHECKED(__recv_chk, (int fd, void *to, size_t n, size_t room, int flags), recv(fd, to, n, flags))
+CHECKED(__recv_chk, (int fd, void *to, size_t n, size_t space, int flags), recv(fd, to, n, flags))
 CHECKED(__recvfrom_chk,
-        (int fd, void *restrict to, size_t n, size_t room, int flags, __SOCKADDR_ARG address,
+        (int fd, void *restrict to, size_t n, size_t space, int flags, __SOCKADDR_ARG address,
          socklen_t *restrict size),
         recvfrom(fd, to, n, flags, address, size))
 

@@ -9,7 +9,7 @@
  * handler allocates is below the operator and no function of ours. */
 PGG_INLINE void *new_again(size_t n, size_t align, bool nothrow, const void *frame)
 {
-    while (pgg_make_room()) {
+    while (pgg_call_new_handler()) {
         void *p = pgrt_alloc(n, align, false, frame);
         if (p)
             return p;

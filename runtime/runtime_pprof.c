@@ -46,7 +46,7 @@ struct pgrt_pprof {
     u64 time_ns;
     char *maps; /* of the process, from the kernel; NULL: unknown */
     u64 *seen;  /* addresses: a table of a power of two, half full at most */
-    u64 seen_room, seen_n;
+    u64 seen_capacity, seen_n;
     bool (*put)(void *arg, const void *bytes, size_t n);
     void *arg;
     bool failed;
@@ -217,37 +217,37 @@ static u32 mapping_of(const struct pgrt_pprof *p, u64 address)
 
 /* ---- locations ---- */
 
-static u64 *slot_of(u64 *table, u64 room, u64 address)
+static u64 *slot_of(u64 *table, u64 capacity, u64 address)
 {
     u64 at = address * UINT64_C(0x9e3779b97f4a7c15) >> 20;
-    while (table[at & (room - 1)] && table[at & (room - 1)] != address)
+    while (table[at & (capacity - 1)] && table[at & (capacity - 1)] != address)
         at++;
-    return &table[at & (room - 1)];
+    return &table[at & (capacity - 1)];
 }
 
 static bool grow_seen(struct pgrt_pprof *p)
 {
-    const u64 room = p->seen_room ? 2 * p->seen_room : 8192;
-    u64 *table = pgg_map(room * sizeof *table);
+    const u64 capacity = p->seen_capacity ? 2 * p->seen_capacity : 8192;
+    u64 *table = pgg_map(capacity * sizeof *table);
     if (!table)
         return false;
-    for (u64 i = 0; i < p->seen_room; i++)
+    for (u64 i = 0; i < p->seen_capacity; i++)
         if (p->seen[i])
-            *slot_of(table, room, p->seen[i]) = p->seen[i];
+            *slot_of(table, capacity, p->seen[i]) = p->seen[i];
     if (p->seen)
-        pgg_unmap(p->seen, p->seen_room * sizeof *p->seen);
+        pgg_unmap(p->seen, p->seen_capacity * sizeof *p->seen);
     p->seen = table;
-    p->seen_room = room;
+    p->seen_capacity = capacity;
     return true;
 }
 
 static void put_location(struct pgrt_pprof *p, u64 address)
 {
-    if (2 * (p->seen_n + 1) > p->seen_room && !grow_seen(p)) {
+    if (2 * (p->seen_n + 1) > p->seen_capacity && !grow_seen(p)) {
         p->failed = true;
         return;
     }
-    u64 *slot = slot_of(p->seen, p->seen_room, address);
+    u64 *slot = slot_of(p->seen, p->seen_capacity, address);
     if (*slot)
         return;
     *slot = address;
@@ -320,7 +320,7 @@ bool pgrt_pprof_write(struct pgrt_pprof *p, bool (*put)(void *arg, const void *b
     p->failed = false;
     p->seen_n = 0;
     if (p->seen)
-        pgg_fill_fast(p->seen, 0, p->seen_room * sizeof *p->seen);
+        pgg_fill_fast(p->seen, 0, p->seen_capacity * sizeof *p->seen);
     put_start(p);
     put_mappings(p);
     for (u32 id = 1; id < p->totals->n && !p->failed; id++) {
@@ -334,7 +334,7 @@ bool pgrt_pprof_write(struct pgrt_pprof *p, bool (*put)(void *arg, const void *b
 void pgrt_pprof_free(struct pgrt_pprof *p)
 {
     if (p->seen)
-        pgg_unmap(p->seen, p->seen_room * sizeof *p->seen);
+        pgg_unmap(p->seen, p->seen_capacity * sizeof *p->seen);
     if (p->maps)
         pgg_unmap(p->maps, MAPS_BYTES);
     pgg_unmap(p, pgg_whole_pages(sizeof *p));

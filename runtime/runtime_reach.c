@@ -64,7 +64,7 @@ struct found {
 struct reach {
     struct found *found; /* by address */
     uintptr_t lowest, end; /* of all objects */
-    u32 n, n_todo, room;
+    u32 n, n_todo, capacity;
     u32 *todo; /* reached, and not looked through */
     char *chunk;
     struct pgrt_range *maps;
@@ -148,7 +148,7 @@ static void collect(void *arg, struct pgrt_object *o)
 {
     struct reach *r = arg;
     const bool ours = o->h.generation == (pgrt_generation & 0xff);
-    if (r->n < r->room)
+    if (r->n < r->capacity)
         r->found[r->n++] = (struct found){(uintptr_t)o->at | (ours ? OURS : 0) |
                                               (of_linker(o->h.context) ? OF_LINKER : 0),
                                           o->h.size, o->h.context};
@@ -233,12 +233,12 @@ static int open_memory(struct reach *r)
 {
     u32 word;
     r->memory = -1;
-    if (copy(r, &word, (uintptr_t)&r->room, sizeof word) == sizeof word)
+    if (copy(r, &word, (uintptr_t)&r->capacity, sizeof word) == sizeof word)
         return 0;
     r->memory = (int)pgg_sys_open("/proc/self/mem", O_RDONLY | O_CLOEXEC, 0);
     if (r->memory < 0)
         return r->memory;
-    if (copy(r, &word, (uintptr_t)&r->room, sizeof word) == sizeof word && word == r->room)
+    if (copy(r, &word, (uintptr_t)&r->capacity, sizeof word) == sizeof word && word == r->capacity)
         return 0;
     pgg_sys_close(r->memory);
     return -ENOSYS;
@@ -358,8 +358,8 @@ static bool look_at_waiting(struct reach *r, const struct pgrt_thread *t)
     struct waiting w, after;
     if (!ask_waiting(t, &w))
         return false;
-    const uintptr_t room = w.stack - t->walker.stack_lo,
-                    from = w.stack - (room < BELOW_STACK ? room : BELOW_STACK);
+    const uintptr_t space = w.stack - t->walker.stack_lo,
+                    from = w.stack - (space < BELOW_STACK ? space : BELOW_STACK);
     for (u32 i = 0; i < CALL_ARGUMENTS; i++)
         follow(r, w.arguments[i]);
     look_through(r, from, t->walker.stack_hi);
@@ -514,15 +514,15 @@ int pgrt_reach_each_lost(void (*f)(void *arg, const struct pgrt_header *h), void
     struct reach r = {0};
     if (!all_ranges)
         return -ENOMEM;
-    pgrt_heap_each(count, &r.room);
-    if (!r.room)
+    pgrt_heap_each(count, &r.capacity);
+    if (!r.capacity)
         return 0;
     const int err = open_memory(&r);
     if (err)
         return err;
-    const size_t found_bytes = (size_t)r.room * sizeof *r.found,
+    const size_t found_bytes = (size_t)r.capacity * sizeof *r.found,
                  bytes = found_bytes + CHUNK + MAPS_MAX * sizeof *r.maps +
-                         (size_t)r.room * sizeof *r.todo;
+                         (size_t)r.capacity * sizeof *r.todo;
     char *memory = pgg_map(bytes);
     if (memory)
         look(&r, memory, found_bytes, f, arg);

@@ -12,7 +12,7 @@
 struct lines {
     int fd;
     char *text;
-    size_t room, used, next;
+    size_t capacity, used, next;
 };
 
 /* The next line, without its end; NULL past the last one. */
@@ -31,7 +31,7 @@ static char *next_line(struct lines *l, char **end)
         pgg_move_fast(l->text, from, left);
         l->next = 0;
         l->used = left;
-        const long got = pgg_sys_read(l->fd, l->text + left, l->room - left);
+        const long got = pgg_sys_read(l->fd, l->text + left, l->capacity - left);
         if (got <= 0)
             return NULL;
         l->used += (size_t)got;
@@ -84,7 +84,7 @@ static bool is_accounted(const char *flags)
 
 u32 pgrt_maps_of_program(struct pgrt_range *to, u32 most, char *text, size_t bytes)
 {
-    struct lines l = {.text = text, .room = bytes};
+    struct lines l = {.text = text, .capacity = bytes};
     struct pgrt_range range = {0};
     u32 n = 0;
     char *end;

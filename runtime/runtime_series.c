@@ -69,11 +69,11 @@ static struct total total(void)
 
 static void set_limit(struct pgrt_series *s, const struct total *now)
 {
-    const u64 peak = next_peak(), room = peak > now->bytes ? peak - now->bytes : 1;
-    u64 step = room;
+    const u64 peak = next_peak(), space = peak > now->bytes ? peak - now->bytes : 1;
+    u64 step = space;
     if (now->threads > 1) {
         const u64 least = peak / SHARE_STEP / now->threads + 1;
-        step = room / now->threads < least ? least : room / now->threads;
+        step = space / now->threads < least ? least : space / now->threads;
         step = step < 4 * least ? step : 4 * least;
     }
     s->limit = pgrt_series_bytes(s) + (i64)step;

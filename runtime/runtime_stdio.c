@@ -47,9 +47,9 @@ PGRT_EXPORT int vfprintf(FILE *restrict f, const char *restrict format, va_list 
 PGRT_EXPORT int vsprintf(char *restrict to, const char *restrict format, va_list args)
     __attribute__((weak));
 /* The C library's header turns getline into this; getdelim does the work. */
-PGRT_EXPORT ssize_t __getdelim(char **restrict line, size_t *restrict room, int end,
+PGRT_EXPORT ssize_t __getdelim(char **restrict line, size_t *restrict space, int end,
                                FILE *restrict f) __attribute__((weak));
-PGRT_EXPORT ssize_t getline(char **restrict line, size_t *restrict room, FILE *restrict f);
+PGRT_EXPORT ssize_t getline(char **restrict line, size_t *restrict space, FILE *restrict f);
 /* In a static program the C library's copies come through our memcpy and count there. */
 static void count(const void *start, size_t n)
 {
@@ -103,17 +103,17 @@ char *fgets(char *restrict to, int n, FILE *restrict f)
     return got;
 }
 
-ssize_t __getdelim(char **restrict line, size_t *restrict room, int end, FILE *restrict f)
+ssize_t __getdelim(char **restrict line, size_t *restrict space, int end, FILE *restrict f)
 {
-    ssize_t n = getdelim(line, room, end, f);
+    ssize_t n = getdelim(line, space, end, f);
     if (n > 0)
         count(*line, (size_t)n + 1);
     return n;
 }
 
-ssize_t getline(char **restrict line, size_t *restrict room, FILE *restrict f)
+ssize_t getline(char **restrict line, size_t *restrict space, FILE *restrict f)
 {
-    return __getdelim(line, room, '\n', f);
+    return __getdelim(line, space, '\n', f);
 }
 
 int fputs(const char *restrict s, FILE *restrict f)
@@ -243,10 +243,10 @@ static bool count_arguments(const char *format, va_list given)
     return stores;
 }
 
-static int written(const char *to, size_t room, int n)
+static int written(const char *to, size_t space, int n)
 {
-    if (n >= 0 && room)
-        count(to, (size_t)n + 1 < room ? (size_t)n + 1 : room);
+    if (n >= 0 && space)
+        count(to, (size_t)n + 1 < space ? (size_t)n + 1 : space);
     return n;
 }
 
@@ -259,21 +259,22 @@ PGG_INLINE char *checked_text(int *n, int flag, const char *format, va_list args
     return *n < 0 ? NULL : text;
 }
 
-PGG_INLINE int print_text(char *to, size_t room, int flag, const char *format, va_list args)
+PGG_INLINE int print_text(char *to, size_t space, int flag, const char *format, va_list args)
 {
     int n;
     if (PGG_UNLIKELY(count_arguments(format, args) && flag > 0)) {
         char *text = checked_text(&n, flag, format, args);
-        if (text && room) {
-            const size_t kept = (size_t)n < room ? (size_t)n : room - 1;
+        if (text && space) {
+            const size_t kept = (size_t)n < space ? (size_t)n : space - 1;
             pgg_copy(to, text, kept);
             to[kept] = 0;
         }
         free(text);
     } else {
-        n = room == SIZE_MAX ? _IO_vsprintf(to, format, args) : __vsnprintf(to, room, format, args);
+        n = space == SIZE_MAX ? _IO_vsprintf(to, format, args)
+                              : __vsnprintf(to, space, format, args);
     }
-    return written(to, room, n);
+    return written(to, space, n);
 }
 
 PGG_INLINE int print_file(FILE *f, int flag, const char *format, va_list args)
@@ -372,14 +373,14 @@ CHECKED(__vfprintf_chk, int, (FILE *f, int flag, const char *format, va_list arg
 CHECKED(__vprintf_chk, int, (int flag, const char *format, va_list args), true,
         print_file(stdout, flag, format, args))
 CHECKED(__vsnprintf_chk, int,
-        (char *to, size_t n, int flag, size_t room, const char *format, va_list args), n <= room,
+        (char *to, size_t n, int flag, size_t space, const char *format, va_list args), n <= space,
         print_text(to, n, flag, format, args))
 
-REPLACES int __vsprintf_chk(char *to, int flag, size_t room, const char *format, va_list args);
-int __vsprintf_chk(char *to, int flag, size_t room, const char *format, va_list args)
+REPLACES int __vsprintf_chk(char *to, int flag, size_t space, const char *format, va_list args);
+int __vsprintf_chk(char *to, int flag, size_t space, const char *format, va_list args)
 {
-    const int n = print_text(to, room, flag, format, args);
-    if (PGG_UNLIKELY(n >= 0 && (size_t)n >= room))
+    const int n = print_text(to, space, flag, format, args);
+    if (PGG_UNLIKELY(n >= 0 && (size_t)n >= space))
         __chk_fail();
     return n;
 }
@@ -395,28 +396,28 @@ CHECKED_FORMAT(__fprintf_chk, (FILE *restrict f, int flag, const char *restrict 
 CHECKED_FORMAT(__asprintf_chk, (char **restrict to, int flag, const char *restrict format, ...),
                print_new(to, flag, format, args, PGG_HERE))
 CHECKED_FORMAT(__sprintf_chk,
-               (char *restrict to, int flag, size_t room, const char *restrict format, ...),
-               __vsprintf_chk(to, flag, room, format, args))
+               (char *restrict to, int flag, size_t space, const char *restrict format, ...),
+               __vsprintf_chk(to, flag, space, format, args))
 CHECKED_FORMAT(__snprintf_chk,
-               (char *restrict to, size_t size, int flag, size_t room,
+               (char *restrict to, size_t size, int flag, size_t space,
                 const char *restrict format, ...),
-               __vsnprintf_chk(to, size, flag, room, format, args))
+               __vsnprintf_chk(to, size, flag, space, format, args))
 
 CHECKED(__fread_chk, size_t,
-        (void *restrict to, size_t room, size_t size, size_t n, FILE *restrict f),
-        !size || n <= room / size, fread(to, size, n, f))
+        (void *restrict to, size_t space, size_t size, size_t n, FILE *restrict f),
+        !size || n <= space / size, fread(to, size, n, f))
 
 /* A line longer than the capacity is an error; a larger length is not. */
-REPLACES char *__fgets_chk(char *restrict to, size_t room, int n, FILE *restrict f);
-char *__fgets_chk(char *restrict to, size_t room, int n, FILE *restrict f)
+REPLACES char *__fgets_chk(char *restrict to, size_t space, int n, FILE *restrict f);
+char *__fgets_chk(char *restrict to, size_t space, int n, FILE *restrict f)
 {
-    if (PGG_LIKELY(n <= 0 || (size_t)n <= room))
+    if (PGG_LIKELY(n <= 0 || (size_t)n <= space))
         return fgets(to, n, f);
-    if (!room)
+    if (!space)
         __chk_fail();
-    char *got = fgets(to, (int)room, f);
+    char *got = fgets(to, (int)space, f);
     const size_t used = got ? (size_t)(strchrnul(to, 0) - to) : 0;
-    if (used + 1 == room && (!used || to[used - 1] != '\n')) {
+    if (used + 1 == space && (!used || to[used - 1] != '\n')) {
         const int next = getc(f);
         if (next != EOF)
             __chk_fail();

@@ -679,7 +679,7 @@ static bool fits_behind(u64 size, bool last)
     const u64 spare = last ? 0 : SPARE_BYTES, end = store.used + size;
     const u64 whole = last && end < store.mapped.size ? store.mapped.size : end;
     return store.finished && whole <= 2 * (store.own + size) + spare &&
-           2 * end <= store.mapped.room && pgg_file_within_limit(2 * end) &&
+           2 * end <= store.mapped.capacity && pgg_file_within_limit(2 * end) &&
            pgg_file_is_published(&store.mapped.file);
 }
 

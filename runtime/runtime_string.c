@@ -253,33 +253,33 @@ void __chk_fail(void) __attribute__((noreturn));
     PGRT_EXPORT type name params;                \
     type name params                             \
     {                                            \
-        if (PGG_UNLIKELY((need) > room))        \
+        if (PGG_UNLIKELY((need) > space))        \
             __chk_fail();                        \
         return call;                             \
     }
 
-CHECKED(__memcpy_chk, void *, (void *to, const void *from, size_t n, size_t room), n,
+CHECKED(__memcpy_chk, void *, (void *to, const void *from, size_t n, size_t space), n,
         memcpy(to, from, n))
-CHECKED(__memmove_chk, void *, (void *to, const void *from, size_t n, size_t room), n,
+CHECKED(__memmove_chk, void *, (void *to, const void *from, size_t n, size_t space), n,
         memmove(to, from, n))
-CHECKED(__mempcpy_chk, void *, (void *to, const void *from, size_t n, size_t room), n,
+CHECKED(__mempcpy_chk, void *, (void *to, const void *from, size_t n, size_t space), n,
         mempcpy(to, from, n))
-CHECKED(__memset_chk, void *, (void *to, int c, size_t n, size_t room), n, memset(to, c, n))
-CHECKED(__strcpy_chk, char *, (char *to, const char *from, size_t room), length(from) + 1,
+CHECKED(__memset_chk, void *, (void *to, int c, size_t n, size_t space), n, memset(to, c, n))
+CHECKED(__strcpy_chk, char *, (char *to, const char *from, size_t space), length(from) + 1,
         strcpy(to, from))
-CHECKED(__stpcpy_chk, char *, (char *to, const char *from, size_t room), length(from) + 1,
+CHECKED(__stpcpy_chk, char *, (char *to, const char *from, size_t space), length(from) + 1,
         stpcpy(to, from))
-CHECKED(__strncpy_chk, char *, (char *to, const char *from, size_t n, size_t room), n,
+CHECKED(__strncpy_chk, char *, (char *to, const char *from, size_t n, size_t space), n,
         strncpy(to, from, n))
-CHECKED(__strcat_chk, char *, (char *to, const char *from, size_t room),
+CHECKED(__strcat_chk, char *, (char *to, const char *from, size_t space),
         length(to) + length(from) + 1, strcat(to, from))
-CHECKED(__wmemcpy_chk, wchar_t *, (wchar_t *to, const wchar_t *from, size_t n, size_t room), n,
+CHECKED(__wmemcpy_chk, wchar_t *, (wchar_t *to, const wchar_t *from, size_t n, size_t space), n,
         wmemcpy(to, from, n))
-CHECKED(__wmemmove_chk, wchar_t *, (wchar_t *to, const wchar_t *from, size_t n, size_t room), n,
+CHECKED(__wmemmove_chk, wchar_t *, (wchar_t *to, const wchar_t *from, size_t n, size_t space), n,
         wmemmove(to, from, n))
-CHECKED(__wmemset_chk, wchar_t *, (wchar_t *to, wchar_t c, size_t n, size_t room), n,
+CHECKED(__wmemset_chk, wchar_t *, (wchar_t *to, wchar_t c, size_t n, size_t space), n,
         wmemset(to, c, n))
-CHECKED(__wcscpy_chk, wchar_t *, (wchar_t *to, const wchar_t *from, size_t room),
+CHECKED(__wcscpy_chk, wchar_t *, (wchar_t *to, const wchar_t *from, size_t space),
         wide_length(from) + 1, wcscpy(to, from))
-CHECKED(__strncat_chk, char *, (char *to, const char *from, size_t n, size_t room),
+CHECKED(__strncat_chk, char *, (char *to, const char *from, size_t n, size_t space),
         length(to) + length_to(from, n) + 1, strncat(to, from, n))

@@ -309,7 +309,7 @@ static size_t hist_bytes(u64 n)
 }
 
 /* Space for n elements; the existing ones are kept. */
-static struct pgrt_histogram *hist_room(u32 context, u64 n)
+static struct pgrt_histogram *reserve_histogram(u32 context, u64 n)
 {
     struct pgrt_histogram ***span = &hist_spans[context / HIST_SPAN];
     if (!*span)
@@ -341,7 +341,7 @@ void pgrt_histogram_add(u32 context, uintptr_t object, size_t size)
     u64 n = (size + 7) / 8;
     while (__atomic_exchange_n(&hist_lock, 1, __ATOMIC_ACQUIRE))
         pgg_pause();
-    struct pgrt_histogram *h = hist_room(context, n);
+    struct pgrt_histogram *h = reserve_histogram(context, n);
     for (u64 i = 0; h && i < n && i < h->n; i++)
         h->v[i] += c[i];
     __atomic_store_n(&hist_lock, 0, __ATOMIC_RELEASE);

@@ -31,14 +31,14 @@ static int run(const char *path, const struct cli_common *common, struct pgk_err
 
 /* A large file that was cut loses thousands of records one by one. */
 enum { SHOWN = 20 };
-struct telling {
+struct reporting {
     const char *path;
     size_t said;
 };
 
-static void tell(void *ctx, const char *what)
+static void report(void *ctx, const char *what)
 {
-    struct telling *t = ctx;
+    struct reporting *t = ctx;
     char safe[256];
     if (t->said++ < SHOWN)
         fprintf(stderr, "pgokit: warning: %s: lost: %s\n",
@@ -57,13 +57,13 @@ static int repair(const char *path, const char *output, struct pgk_err *err)
     int status = pgk_heap_new(&heap, err);
     if (status)
         return status;
-    struct telling telling = {.path = path};
+    struct reporting reporting = {.path = path};
     int lost = cli_open(&file, path, err);
     if (!lost)
-        lost = pgk_heap_salvage(heap, file, tell, &telling, err);
-    if (telling.said > SHOWN)
+        lost = pgk_heap_salvage(heap, file, report, &reporting, err);
+    if (reporting.said > SHOWN)
         fprintf(stderr, "pgokit: warning: %s: lost: and %zu more\n",
-                pgk_human_text(safe, sizeof safe, path), telling.said - SHOWN);
+                pgk_human_text(safe, sizeof safe, path), reporting.said - SHOWN);
     status = lost < 0 ? lost : 0;
     if (!status) {
         as_it_was = pgk_file_info_heap_target(pgk_file_info(file), &target);

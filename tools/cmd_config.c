@@ -19,9 +19,8 @@ static const char help[] =
     "whose release is in its name, accesses are counted by a plugin of pgokit, if\n"
     "there is one for that release.\n"
     "use: so that clang uses a profile. By pgokit's plugin it promotes virtual calls\n"
-    "by comparing types of objects, which a sample profile has, and tells the\n"
-    "allocator at calls that allocate, of C too, which objects a heap profile has as\n"
-    "cold.\n\n";
+    "by comparing types of objects, which a sample profile has, and passes hints to\n"
+    "the allocator at calls, of C too, whose objects a heap profile has as cold.\n\n";
 
 static const char examples[] =
     "  clang -O2 $(pgokit config --cflags heap) -c app.c\n"

@@ -95,7 +95,7 @@ static const char *reason(int error)
     }
 }
 
-static void tell(const char *what, int error)
+static void report(const char *what, int error)
 {
     printf("%-16s %s\n", what, error ? reason(error) : "yes");
 }
@@ -113,14 +113,14 @@ static bool is_intel(void)
 }
 
 /* A command to type, and what it is good for. */
-static void tell_command(const char *kinds, const char *event, const char *period,
-                         const char *purpose)
+static void print_command(const char *kinds, const char *event, const char *period,
+                          const char *purpose)
 {
     printf("  perf record %s-e %s%s -- PROGRAM\n      %s\n", kinds, event, period, purpose);
 }
 
 /* It needs no events. */
-static void tell_recorder(void)
+static void print_recorder(void)
 {
 #ifdef __x86_64__
     puts("  pgokit record branches -- PROGRAM\n"
@@ -134,37 +134,37 @@ static const char *branch_event(void)
 }
 
 /* The best that this machine has, and where that is not exact, what another one would give. */
-static void tell_commands(bool branches, bool cycles, bool events, bool intel)
+static void print_commands(bool branches, bool cycles, bool events, bool intel)
 {
     if (!events) {
         puts("\nperf can record nothing here until perf events are permitted");
-        tell_recorder();
+        print_recorder();
         return;
     }
     puts("\nrecord with");
     const char *event = branch_event();
     const char *clock = cycles ? "cycles:u" : "cpu-clock:u";
     if (branches) {
-        tell_command("-b ", event, " -c 100003", "counts");
-        tell_command("-b -g ", event, " -c 100003", "with calling contexts; needs frame pointers");
+        print_command("-b ", event, " -c 100003", "counts");
+        print_command("-b -g ", event, " -c 100003", "with calling contexts; needs frame pointers");
     } else {
-        tell_command("", clock, " -F 5000", "counts, inferred");
-        tell_recorder();
+        print_command("", clock, " -F 5000", "counts, inferred");
+        print_recorder();
         if (has_device("arm_spe_0"))
-            tell_command("", "arm_spe_0//u", "",
-                         "counts and call targets, inferred; exact counts and types of objects, "
-                         "too, where the processor tells the branch before (FEAT_SPE_PBT)");
-        tell_command("-g ", clock, " -F 5000",
-                     "and whom indirect calls enter; needs frame pointers");
+            print_command("", "arm_spe_0//u", "",
+                          "counts and call targets, inferred; exact counts and types of objects, "
+                          "too, where the processor reports the branch before (FEAT_SPE_PBT)");
+        print_command("-g ", clock, " -F 5000",
+                      "and whom indirect calls enter; needs frame pointers");
         puts("and on a machine that has branch stacks, for exact counts and call targets, with");
-        tell_command("-b ", event, " -c 100003", "counts");
+        print_command("-b ", event, " -c 100003", "counts");
     }
     if (has_device("ibs_op"))
-        tell_command("-d ", "ibs_op//", " -c 100003", "types of objects");
+        print_command("-d ", "ibs_op//", " -c 100003", "types of objects");
     else if (has_device("arm_spe_0"))
-        tell_command("", "arm_spe_0/load_filter=1/u", "", "types of objects");
+        print_command("", "arm_spe_0/load_filter=1/u", "", "types of objects");
     else if (intel)
-        tell_command("-d ", "mem_inst_retired.all_loads:upp", " -c 10007", "types of objects");
+        print_command("-d ", "mem_inst_retired.all_loads:upp", " -c 10007", "types of objects");
 }
 
 static struct perf_event_attr branch_stacks(void)
@@ -201,11 +201,11 @@ static int run(int argc, char **argv)
                                      .config = PERF_COUNT_HW_CPU_CYCLES};
     int stacks = try_event(branch_stacks()), events = try_event(clock);
     int counters = try_event(cycles);
-    tell("events", events);
-    tell("of the kernel", open_event(clock, 0, -1));
-    tell("whole machine", open_event(clock, -1, 0));
-    tell("counters", counters);
-    tell("branch stacks", stacks);
+    report("events", events);
+    report("of the kernel", open_event(clock, 0, -1));
+    report("whole machine", open_event(clock, -1, 0));
+    report("counters", counters);
+    report("branch stacks", stacks);
     printf("%-16s %s\n", "loads",
            has_device("ibs_op")      ? "AMD IBS"
            : has_device("arm_spe_0") ? "ARM SPE"
@@ -215,7 +215,7 @@ static int run(int argc, char **argv)
         printf("%-16s %s\n", "paranoid", line);
     if (first_line("/proc/sys/kernel/perf_event_max_sample_rate", line, sizeof line))
         printf("%-16s %s samples a second\n", "at most", line);
-    tell_commands(!stacks, !counters, !events, is_intel());
+    print_commands(!stacks, !counters, !events, is_intel());
     cli_common_free(&common);
     return EXIT_DONE;
 }

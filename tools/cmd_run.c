@@ -13,7 +13,7 @@
 static const char help[] =
     "usage: pgokit run [--plan FILE] -- PROGRAM [ARGUMENT]...\n\n"
     "Runs PROGRAM and its children with libpgokit_alloc for malloc and operator new:\n"
-    "jemalloc, in which objects that a plan (pgokit plan) tells apart have memory of\n"
+    "jemalloc, in which objects that a plan (pgokit plan) separates have memory of\n"
     "their own. Nothing else of the program changes.\n\n";
 
 static const char examples[] =

@@ -9,7 +9,7 @@ static const char help[] =
     "it is matched with the profiled build. A raw profile of a different build also\n"
     "needs the profiled binary: it is found by its build id, or named by\n"
     "--profiled-binary. With other profiles, the profiled binary adds the names of\n"
-    "removed functions and tells more moved calls apart.\n\n";
+    "removed functions and distinguishes more moved calls.\n\n";
 
 static const char examples[] =
     "  pgokit match app.profdata -b ./app\n"

@@ -21,7 +21,7 @@ void cli_print_verbs(FILE *out)
           out);
     for (const struct cli_verb *const *v = cli_verbs; *v; v++)
         fprintf(out, "  %-10s  %s\n", (*v)->name, (*v)->summary);
-    fputs("\npgokit VERB --help tells more, with examples; pgokit help VERB shows the manual.\n"
+    fputs("\npgokit VERB --help shows options and examples; pgokit help VERB the manual.\n"
           "Exit status: 0 done, 1 done but incomplete, 2 failed.\n",
           out);
 }

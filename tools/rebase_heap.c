@@ -11,7 +11,7 @@ static int explain(const struct pgk_match *m, const char *title, const char *aga
     return pgk_match_print(m, &opts, stdout, err);
 }
 
-static int tell(const struct pgk_match *m, const char *output, const struct cli_common *common)
+static int report(const struct pgk_match *m, const char *output, const struct cli_common *common)
 {
     char safe[256], bytes[PGK_HUMAN_SIZE], of_inner[160] = "", of_likeliest[160] = "";
     struct pgk_match_totals t = {.struct_size = sizeof t}, shortened = t, likeliest = t, lost = {0};
@@ -62,7 +62,7 @@ int rebase_heap(const struct rebase_options *r, struct pgk_heap **heap, const ch
         status = pgk_match_rebase(&rebased, match, PGK_LOST_SHORTEN, &err);
     if (!status && r->explain)
         status = explain(match, input, r->builds.v[0], &err);
-    int exit_code = status ? cli_fail(&err) : tell(match, output, common);
+    int exit_code = status ? cli_fail(&err) : report(match, output, common);
     pgk_match_close(&match);
     if (!status) {
         pgk_heap_close(heap);

@@ -4,8 +4,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-static int tell(const struct pgk_function_match *m, const char *output,
-                const struct cli_common *common)
+static int report(const struct pgk_function_match *m, const char *output,
+                  const struct cli_common *common)
 {
     char safe[256];
     struct pgk_function_totals all = rebase_totals(m, PGK_MATCH_LEVELS);
@@ -37,7 +37,7 @@ int rebase_instr(const struct rebase_options *r, struct pgk_instr **profile, con
         status = pgk_instr_rebase(&rebased, &match, *profile, builds.now, &err);
     if (!status)
         status = rebase_explain(r, match, input, &err);
-    int exit_code = status ? cli_fail(&err) : tell(match, output, common);
+    int exit_code = status ? cli_fail(&err) : report(match, output, common);
     if (!status) {
         pgk_instr_close(profile);
         *profile = rebased;

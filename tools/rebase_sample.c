@@ -35,8 +35,8 @@ struct pgk_function_totals rebase_totals(const struct pgk_function_match *m,
 }
 
 /* Samples that fit several lines go to the likeliest one; worse ones are lost. */
-static int tell(const struct pgk_function_match *m, const char *output,
-                const struct cli_common *common)
+static int report(const struct pgk_function_match *m, const char *output,
+                  const struct cli_common *common)
 {
     char safe[256];
     uint64_t all = rebase_totals(m, PGK_MATCH_LEVELS).samples, lost = 0,
@@ -80,7 +80,7 @@ int rebase_sample(const struct rebase_options *r, struct pgk_sample **profile, c
         status = pgk_sample_rebase(&rebased, &match, *profile, builds.now, &opts, &err);
     if (!status)
         status = rebase_explain(r, match, input, &err);
-    int exit_code = status ? cli_fail(&err) : tell(match, output, common);
+    int exit_code = status ? cli_fail(&err) : report(match, output, common);
     if (!status) {
         pgk_sample_close(profile);
         *profile = rebased;

@@ -92,8 +92,8 @@ int record_attach(int pid, const char *request);
 
 /* Says on standard error what a run recorded and what to type next; `binary` is the program.
  * Quiet: only what is wrong. */
-void record_heap_tell(const struct record_files *files, const struct record_ended *ended,
-                      const char *binary, bool quiet);
+void record_heap_report(const struct record_files *files, const struct record_ended *ended,
+                        const char *binary, bool quiet);
 
 /* The option of both kinds. */
 #define RECORD_NO_CMDLINE(type)                                                                  \

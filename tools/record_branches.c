@@ -181,7 +181,7 @@ static int finish(struct record *r, const struct record_files *files,
         .loads = r->loads,
         .perf = r->perf,
         .quiet = r->common.quiet};
-    record_branches_tell(&done);
+    record_branches_report(&done);
     for (size_t i = 0; !done.keep && i < files->n; i++)
         unlink(files->v[i].path);
     if (status)

@@ -14,7 +14,7 @@ struct record_branches_done {
     bool loads;         /* they have loads, which counts have not */
     bool quiet;         /* only what is wrong */
 };
-void record_branches_tell(const struct record_branches_done *done);
+void record_branches_report(const struct record_branches_done *done);
 
 /* The file to count: `program`, or the one with the most branches where the program has hardly
  * any, which is said then. To be freed. */

@@ -60,13 +60,13 @@ static void restore_signals(const struct saved_signals *saved)
 
 /* Runs in the child: starts the program, or reports why it cannot. */
 static _Noreturn void start(const char *program, char **argv, const struct saved_signals *saved,
-                            int tell)
+                            int channel)
 {
     restore_signals(saved);
     signal(SIGXFSZ, SIG_DFL); /* which main() ignores */
     execv(program, argv);
     int why = errno;
-    if (write(tell, &why, sizeof why) != sizeof why)
+    if (write(channel, &why, sizeof why) != sizeof why)
         why = 0;
     _exit(EXIT_NOT_EXECUTABLE);
 }
@@ -90,26 +90,26 @@ static void wait_for(struct record_ended *ended)
 bool record_run(const char *program, char **argv, struct record_ended *ended)
 {
     struct saved_signals saved;
-    int tell[2], why = 0;
+    int channel[2], why = 0;
     *ended = (struct record_ended){0};
-    if (pipe2(tell, O_CLOEXEC))
+    if (pipe2(channel, O_CLOEXEC))
         return false;
     catch_signals(&saved);
     double started = seconds();
     ended->pid = fork();
     if (!ended->pid)
-        start(program, argv, &saved, tell[1]);
+        start(program, argv, &saved, channel[1]);
     why = ended->pid < 0 ? errno : 0;
-    close(tell[1]);
+    close(channel[1]);
     if (!why) {
         child = ended->pid;
         sigprocmask(SIG_SETMASK, &saved.mask, NULL);
-        if (read(tell[0], &why, sizeof why) != sizeof why)
+        if (read(channel[0], &why, sizeof why) != sizeof why)
             why = 0;
         wait_for(ended);
         child = 0;
     }
-    close(tell[0]);
+    close(channel[0]);
     ended->wall_s = seconds() - started;
     restore_signals(&saved);
     errno = why;

@@ -121,7 +121,7 @@ static void note_no_times(const struct pgk_heap *heap, enum pgk_heap_sort sort)
     pgk_heap_over_time(heap, &times);
     if (!times.processes && sort >= PGK_HEAP_SORT_PEAK)
         fprintf(stderr,
-                "pgokit: note: this profile does not tell how the heap was over time, so --sort %s "
+                "pgokit: note: this profile does not hold the heap over time, so --sort %s "
                 "has no effect; pgokit record heap records it\n", pgk_heap_sort_name(sort));
 }
 

@@ -15,7 +15,7 @@ struct pgk_first_run {
 };
 
 struct pgk_first_runs {
-    PGK_VEC(struct pgk_first_run) v;
+    PGK_VEC(struct pgk_first_run) list;
     struct pgk_index index;
 };
 
@@ -25,8 +25,8 @@ bool pgk_first_runs_see(struct pgk_first_runs *runs, uint64_t addr, uint64_t tim
  * count from `start`, the recording's earliest, which becomes 1. */
 bool pgk_first_runs_move(struct pgk_first_runs *into, struct pgk_first_runs *from, uint64_t start);
 /* Adds to the profile when functions first ran. `names` are those of the profile. */
-bool pgk_first_runs_tell(const struct pgk_first_runs *runs, const struct pgk_functions *functions,
-                         struct pgk_frame_names *names, struct pgk_sample *profile);
+bool pgk_first_runs_add_to(const struct pgk_first_runs *runs, const struct pgk_functions *functions,
+                           struct pgk_frame_names *names, struct pgk_sample *profile);
 void pgk_first_runs_free(struct pgk_first_runs *runs);
 
 #endif

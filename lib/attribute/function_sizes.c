@@ -76,7 +76,7 @@ struct code {
 static bool list_profiles(struct code *c)
 {
     const struct pgk_sample *p = c->sizes->p;
-    c->n_names = p->names.v.n;
+    c->n_names = p->names.list.n;
     if (!(c->has_profile = pgk_mem_zalloc(c->n_names + 1, sizeof *c->has_profile)))
         return false;
     for (size_t i = 1; i < p->nodes.n; i++)

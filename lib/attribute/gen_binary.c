@@ -49,15 +49,15 @@ static void drop_impossible(struct pgk_gen_binary *b, struct pgk_call_counts *ra
                             struct pgk_gen_stats *stats)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < ranges->v.n; i++) {
-        const struct pgk_call_count *r = &ranges->v.v[i];
+    for (size_t i = 0; i < ranges->list.n; i++) {
+        const struct pgk_call_count *r = &ranges->list.v[i];
         stats->ranges += r->count;
         if (r->impossible)
             bad_range(stats, b->elf, r->from, r->to, r->count);
         else
-            ranges->v.v[kept++] = *r;
+            ranges->list.v[kept++] = *r;
     }
-    ranges->v.n = kept;
+    ranges->list.n = kept;
 }
 
 static void check_source(struct pgk_gen_binary *b, uint64_t from, uint64_t count,
@@ -77,11 +77,12 @@ static void check_source(struct pgk_gen_binary *b, uint64_t from, uint64_t count
 static void check_sources(struct pgk_gen_binary *b, struct pgk_gen_stats *stats)
 {
     const struct pgk_call_counts *counts[] = {&b->calls.branches, &b->named.branches};
-    for (size_t i = 0; i < b->counters.branches.v.n; i++)
-        check_source(b, b->counters.branches.v.v[i].from, b->counters.branches.v.v[i].count, stats);
+    for (size_t i = 0; i < b->counters.branches.list.n; i++)
+        check_source(b, b->counters.branches.list.v[i].from, b->counters.branches.list.v[i].count,
+                     stats);
     for (size_t k = 0; k < PGK_COUNTOF(counts); k++)
-        for (size_t i = 0; i < counts[k]->v.n; i++)
-            check_source(b, counts[k]->v.v[i].from, counts[k]->v.v[i].count, stats);
+        for (size_t i = 0; i < counts[k]->list.n; i++)
+            check_source(b, counts[k]->list.v[i].from, counts[k]->list.v[i].count, stats);
 }
 
 /* Ranges that control cannot have run through come of broken samples. */
@@ -89,15 +90,15 @@ static void drop_bad_ranges(struct pgk_gen_binary *b, struct pgk_gen_stats *stat
 {
     struct pgk_pairs *ranges = &b->counters.ranges;
     size_t kept = 0;
-    for (size_t i = 0; i < ranges->v.n; i++) {
-        const struct pgk_pair *r = &ranges->v.v[i];
+    for (size_t i = 0; i < ranges->list.n; i++) {
+        const struct pgk_pair *r = &ranges->list.v[i];
         stats->ranges += r->count;
         if (pgk_code_is_straight(&b->code, r->from, r->to))
-            ranges->v.v[kept++] = *r;
+            ranges->list.v[kept++] = *r;
         else
             bad_range(stats, b->elf, r->from, r->to, r->count);
     }
-    ranges->v.n = kept;
+    ranges->list.n = kept;
     drop_impossible(b, &b->calls.ranges, stats);
     drop_impossible(b, &b->named.ranges, stats);
 }
@@ -115,29 +116,29 @@ void pgk_gen_settle(struct pgk_gen_binary *b, struct pgk_gen_stats *stats)
     pgk_pairs_sort(&b->counters.ranges);
     pgk_pairs_sort(&b->counters.branches);
     pgk_call_trie_settle(&b->calls);
-    if (!b->hits.v.n) /* else branches are inferred */
+    if (!b->hits.list.n) /* else branches are inferred */
         check_sources(b, stats);
     drop_bad_ranges(b, stats);
 }
 
 static bool list_pairs(const struct pgk_pairs *pairs, bool to, pgk_addr_vec *addrs)
 {
-    bool ok = pgk_vec_reserve(addrs, 2 * pairs->v.n);
-    for (size_t i = 0; ok && i < pairs->v.n; i++) {
-        addrs->v[addrs->n++] = pairs->v.v[i].from;
+    bool ok = pgk_vec_reserve(addrs, 2 * pairs->list.n);
+    for (size_t i = 0; ok && i < pairs->list.n; i++) {
+        addrs->v[addrs->n++] = pairs->list.v[i].from;
         if (to)
-            addrs->v[addrs->n++] = pairs->v.v[i].to;
+            addrs->v[addrs->n++] = pairs->list.v[i].to;
     }
     return ok;
 }
 
 static bool list_counts(const struct pgk_call_counts *counts, bool to, pgk_addr_vec *addrs)
 {
-    bool ok = pgk_vec_reserve(addrs, 2 * counts->v.n);
-    for (size_t i = 0; ok && i < counts->v.n; i++) {
-        addrs->v[addrs->n++] = counts->v.v[i].from;
+    bool ok = pgk_vec_reserve(addrs, 2 * counts->list.n);
+    for (size_t i = 0; ok && i < counts->list.n; i++) {
+        addrs->v[addrs->n++] = counts->list.v[i].from;
         if (to)
-            addrs->v[addrs->n++] = counts->v.v[i].to;
+            addrs->v[addrs->n++] = counts->list.v[i].to;
     }
     return ok;
 }
@@ -229,12 +230,12 @@ bool *pgk_gen_sampled(const struct pgk_gen_binary *b, const struct pgk_functions
 struct guids {
     const struct pgk_functions *f;
     bool *taken; /* by function */
-    PGK_VEC(uint64_t) v;
+    PGK_VEC(uint64_t) list;
 };
 
 static bool add_guid(struct guids *g, const char *name, size_t len)
 {
-    return pgk_vec_push(&g->v, pgk_md5_low64(name, len));
+    return pgk_vec_push(&g->list, pgk_md5_low64(name, len));
 }
 
 /* Debug information may call a part of a function otherwise than its symbol does. */
@@ -254,7 +255,7 @@ static bool list_guids(const struct pgk_gen_binary *b, struct guids *g)
         if (g->taken[i])
             ok = add_guid(g, g->f->functions.v[i].name, strlen(g->f->functions.v[i].name));
     ok = ok && !pgk_elf_entries(b->elf, add_symbol, g);
-    g->v.n = pgk_u64_set(g->v.v, g->v.n);
+    g->list.n = pgk_u64_set(g->list.v, g->list.n);
     return ok;
 }
 
@@ -263,10 +264,10 @@ int pgk_gen_probe_index(const struct pgk_gen_binary *b, const struct pgk_functio
 {
     struct guids g = {.f = functions};
     int status = list_guids(b, &g)
-                     ? pgk_probe_index_functions(index, b->probes, g.v.v, g.v.n, err)
+                     ? pgk_probe_index_functions(index, b->probes, g.list.v, g.list.n, err)
                      : pgk_fail_nomem(err);
     pgk_mem_free(g.taken);
-    pgk_vec_free(&g.v);
+    pgk_vec_free(&g.list);
     return status;
 }
 

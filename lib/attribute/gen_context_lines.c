@@ -89,11 +89,11 @@ static bool write_lines(struct lines *l, uint32_t node)
 static bool count_ranges(struct lines *l, const struct pgk_context_count *v, size_t n,
                          struct pgk_gen_stats *stats)
 {
-    l->ranges.v.n = l->pieces.n = l->recs.n = 0;
-    if (!pgk_vec_reserve(&l->ranges.v, n))
+    l->ranges.list.n = l->pieces.n = l->recs.n = 0;
+    if (!pgk_vec_reserve(&l->ranges.list, n))
         return false;
     for (size_t i = 0; i < n; i++) {
-        l->ranges.v.v[l->ranges.v.n++] = (struct pgk_pair){v[i].from, v[i].to, v[i].count};
+        l->ranges.list.v[l->ranges.list.n++] = (struct pgk_pair){v[i].from, v[i].to, v[i].count};
         need_top(l, v[i].node, v[i].from);
     }
     if (!pgk_pieces_make(&l->pieces, &l->ranges, NULL))

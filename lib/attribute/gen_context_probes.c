@@ -402,11 +402,11 @@ static bool add_probe_counts(struct contexts *c, struct pgk_gen_stats *stats)
 static bool count_ranges(struct contexts *c, const struct pgk_call_count *v, size_t n,
                          struct pgk_gen_stats *stats)
 {
-    c->ranges.v.n = c->pieces.n = 0;
-    if (!pgk_vec_reserve(&c->ranges.v, n))
+    c->ranges.list.n = c->pieces.n = 0;
+    if (!pgk_vec_reserve(&c->ranges.list, n))
         return false;
     for (size_t i = 0; i < n; i++)
-        c->ranges.v.v[c->ranges.v.n++] = (struct pgk_pair){v[i].from, v[i].to, v[i].count};
+        c->ranges.list.v[c->ranges.list.n++] = (struct pgk_pair){v[i].from, v[i].to, v[i].count};
     return pgk_pieces_make(&c->pieces, &c->ranges, NULL) && add_probe_counts(c, stats) &&
            count_probes(c);
 }
@@ -460,14 +460,14 @@ static bool count_vtables(struct contexts *c, const struct pgk_call_count *v, si
 static size_t run_of(const struct pgk_call_counts *c, size_t first, uint32_t node)
 {
     size_t end = first;
-    while (end < c->v.n && c->v.v[end].node == node)
+    while (end < c->list.n && c->list.v[end].node == node)
         end++;
     return end - first;
 }
 
 static const struct pgk_call_count *from_on(const struct pgk_call_counts *c, size_t first)
 {
-    return c->v.n ? c->v.v + first : NULL;
+    return c->list.n ? c->list.v + first : NULL;
 }
 
 static int count_all(struct contexts *c, struct pgk_gen_stats *stats, struct pgk_err *err)

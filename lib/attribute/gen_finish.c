@@ -101,7 +101,7 @@ int pgk_gen_finish(struct pgk_sample **profile, struct pgk_gen_binary *binaries,
 void pgk_gen_drop_start_up(struct pgk_sample *p)
 {
     for (size_t i = 1; i < p->nodes.n; i++) {
-        const struct pgk_sample_name *name = &p->names.v.v[p->nodes.v[i].name];
+        const struct pgk_sample_name *name = &p->names.list.v[p->nodes.v[i].name];
         if (name->s && pgk_gen_is_start_up(name->s, name->len))
             p->nodes.v[i].flags |= PGK_NODE_LOST;
     }

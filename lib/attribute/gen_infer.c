@@ -43,8 +43,8 @@ static bool measure_blocks(struct infer *f)
         const struct pgk_flow_place *p = &f->graph.places.v[i];
         uint64_t sum = 0;
         for (size_t k = pgk_pairs_from(hits, p->low);
-             k < hits->v.n && hits->v.v[k].from <= p->last; k++)
-            sum = pgk_add_saturated(sum, hits->v.v[k].count);
+             k < hits->list.n && hits->list.v[k].from <= p->last; k++)
+            sum = pgk_add_saturated(sum, hits->list.v[k].count);
         samples = pgk_add_saturated(samples, sum);
         uint64_t count = p->n ? pgk_multiply_saturated(sum, SCALE) / p->n : 0;
         f->graph.blocks.v[i].count = count < PGK_FLOW_MOST ? count : PGK_FLOW_MOST;
@@ -112,9 +112,9 @@ static bool add_equal(struct infer *f, uint32_t block)
     const struct pgk_type_tests *tests = &f->b->tests;
     uint64_t branch = g->places.v[block].last, jumped = 0;
     size_t i = pgk_type_tests_from(tests, branch);
-    if (i == tests->v.n || tests->v.v[i].branch != branch || tests->v.v[i].no_branch)
+    if (i == tests->list.n || tests->list.v[i].branch != branch || tests->list.v[i].no_branch)
         return true;
-    const struct pgk_type_test *t = &tests->v.v[i];
+    const struct pgk_type_test *t = &tests->list.v[i];
     uint32_t to = pgk_flow_graph_find(g, t->target);
     for (size_t k = 0; k < g->edges.n; k++)
         if (g->edges.v[k].from == block && g->edges.v[k].to == to)
@@ -139,7 +139,7 @@ static bool add_counters(struct infer *f)
 static uint64_t count_of(const struct pgk_pairs *pairs, uint64_t from)
 {
     size_t i = pgk_pairs_from(pairs, from);
-    return i < pairs->v.n && pairs->v.v[i].from == from ? pairs->v.v[i].count : 0;
+    return i < pairs->list.n && pairs->list.v[i].from == from ? pairs->list.v[i].count : 0;
 }
 
 /* ---- indirect calls ---- */
@@ -167,17 +167,17 @@ static bool is_at_slot(struct infer *f, const struct pgk_pair *target)
  * below it was jumped to from there, which leaves no frame. */
 static void drop_jumped_to(struct infer *f)
 {
-    struct pgk_pair *v = f->targets.v.v;
+    struct pgk_pair *v = f->targets.list.v;
     size_t n = 0;
-    for (size_t i = 0, end; i < f->targets.v.n; i = end) {
+    for (size_t i = 0, end; i < f->targets.list.n; i = end) {
         bool is_virtual = false;
-        for (end = i; end < f->targets.v.n && v[end].from == v[i].from; end++)
+        for (end = i; end < f->targets.list.n && v[end].from == v[i].from; end++)
             is_virtual |= is_at_slot(f, &v[end]);
         for (size_t k = i; k < end; k++)
             if (!is_virtual || is_at_slot(f, &v[k]))
                 v[n++] = v[k];
     }
-    f->targets.v.n = n;
+    f->targets.list.n = n;
 }
 
 /* A function without a frame of its own, as it was sampled, ran below a known function, at one of
@@ -190,8 +190,8 @@ static bool add_frameless(struct infer *f, const struct pgk_pair *below)
         return true;
     for (int pass = 0; pass < 2; pass++)
         for (size_t i = pgk_pairs_from(&f->sites, r->low);
-             i < f->sites.v.n && f->sites.v.v[i].from < r->high; i++) {
-            const struct pgk_pair *s = &f->sites.v.v[i], target = {s->from, entry, 0};
+             i < f->sites.list.n && f->sites.list.v[i].from < r->high; i++) {
+            const struct pgk_pair *s = &f->sites.list.v[i], target = {s->from, entry, 0};
             if (!s->count || !is_at_slot(f, &target))
                 continue;
             double share = pass ? (double)s->count / (double)all : 0;
@@ -208,19 +208,19 @@ static bool list_targets(struct infer *f)
 {
     const struct pgk_pairs *calls = &f->b->hit_calls, *below = &f->b->hit_frameless;
     pgk_pairs_sort(&f->sites);
-    for (size_t i = 0; i < calls->v.n; i++) {
-        const struct pgk_pair *c = &calls->v.v[i];
+    for (size_t i = 0; i < calls->list.n; i++) {
+        const struct pgk_pair *c = &calls->list.v[i];
         uint64_t entry = entry_of(f, c->to);
         if (entry != NO_ENTRY && !pgk_pairs_add(&f->targets, c->from, entry, c->count))
             return false;
     }
-    for (size_t i = 0; i < below->v.n; i++)
-        if (!add_frameless(f, &below->v.v[i]))
+    for (size_t i = 0; i < below->list.n; i++)
+        if (!add_frameless(f, &below->list.v[i]))
             return false;
     pgk_pairs_sort(&f->targets);
     drop_jumped_to(f);
-    for (size_t i = 0; i < f->targets.v.n; i++)
-        if (!pgk_pairs_add(&f->entered, f->targets.v.v[i].to, 0, f->targets.v.v[i].count))
+    for (size_t i = 0; i < f->targets.list.n; i++)
+        if (!pgk_pairs_add(&f->entered, f->targets.list.v[i].to, 0, f->targets.list.v[i].count))
             return false;
     pgk_pairs_sort(&f->entered);
     return true;
@@ -259,10 +259,10 @@ static bool add_indirect_calls(struct infer *f)
     const struct pgk_pairs *t = &f->targets;
     if (!list_targets(f))
         return false;
-    for (size_t i = 0, end; i < t->v.n; i = end) {
-        for (end = i + 1; end < t->v.n && t->v.v[end].from == t->v.v[i].from; end++)
+    for (size_t i = 0, end; i < t->list.n; i = end) {
+        for (end = i + 1; end < t->list.n && t->list.v[end].from == t->list.v[i].from; end++)
             continue;
-        if (!add_targets(f, &t->v.v[i], end - i))
+        if (!add_targets(f, &t->list.v[i], end - i))
             return false;
     }
     pgk_pairs_sort(&f->guessed);
@@ -284,11 +284,11 @@ static void keep_open(struct infer *f)
 {
     struct pgk_vtables *t = &f->vtables;
     size_t n = 0;
-    for (size_t i = 0; i < t->v.n; i++)
-        if (open_entries(f, t->v.v[i].function) &&
-            pgk_functions_entered(&f->functions, t->v.v[i].function))
-            t->v.v[n++] = t->v.v[i];
-    t->v.n = n;
+    for (size_t i = 0; i < t->list.n; i++)
+        if (open_entries(f, t->list.v[i].function) &&
+            pgk_functions_entered(&f->functions, t->list.v[i].function))
+            t->list.v[n++] = t->list.v[i];
+    t->list.n = n;
 }
 
 /* Whether two thirds of the entries at a slot are of one family; otherwise the caller is
@@ -304,9 +304,9 @@ static bool is_one_family(const struct infer *f, const struct pgk_vtable_entry *
         all += (double)open;
         ok = pgk_pairs_add(&families, e[i].family, 0, open);
     }
-    for (size_t i = 0; i < families.v.n; i++)
-        if ((double)families.v.v[i].count > most)
-            most = (double)families.v.v[i].count;
+    for (size_t i = 0; i < families.list.n; i++)
+        if ((double)families.list.v[i].count > most)
+            most = (double)families.list.v[i].count;
     pgk_pairs_free(&families);
     *is_one = 3 * most >= 2 * all;
     return ok;
@@ -316,21 +316,21 @@ static bool is_one_family(const struct infer *f, const struct pgk_vtable_entry *
 static int32_t unknown_slot(struct infer *f, const struct pgk_pair *site)
 {
     size_t i = pgk_pairs_from(&f->targets, site->from);
-    bool known = i < f->targets.v.n && f->targets.v.v[i].from == site->from;
+    bool known = i < f->targets.list.n && f->targets.list.v[i].from == site->from;
     return known ? -1 : pgk_code_slot(&f->b->code, site->from);
 }
 
 static bool measure_slots(struct infer *f)
 {
     size_t n;
-    for (size_t i = 0; i < f->sites.v.n; i++) {
-        int32_t slot = unknown_slot(f, &f->sites.v.v[i]);
-        if (slot >= 0 && !pgk_pairs_add(&f->runs, (uint64_t)slot, 0, f->sites.v.v[i].count))
+    for (size_t i = 0; i < f->sites.list.n; i++) {
+        int32_t slot = unknown_slot(f, &f->sites.list.v[i]);
+        if (slot >= 0 && !pgk_pairs_add(&f->runs, (uint64_t)slot, 0, f->sites.list.v[i].count))
             return false;
     }
     pgk_pairs_sort(&f->runs);
-    for (size_t i = 0; i < f->runs.v.n; i++) {
-        struct pgk_pair *run = &f->runs.v.v[i];
+    for (size_t i = 0; i < f->runs.list.n; i++) {
+        struct pgk_pair *run = &f->runs.list.v[i];
         const struct pgk_vtable_entry *e = pgk_vtables_at(&f->vtables, run->from, &n);
         bool is_one;
         if (!is_one_family(f, e, n, &is_one))
@@ -374,8 +374,8 @@ static bool add_virtual_calls(struct infer *f)
     keep_open(f);
     if (!measure_slots(f))
         return false;
-    for (size_t i = 0; i < f->sites.v.n; i++)
-        if (f->sites.v.v[i].count && !share_entries(f, &f->sites.v.v[i]))
+    for (size_t i = 0; i < f->sites.list.n; i++)
+        if (f->sites.list.v[i].count && !share_entries(f, &f->sites.list.v[i]))
             return false;
     pgk_pairs_sort(&f->virtuals);
     return true;
@@ -384,8 +384,8 @@ static bool add_virtual_calls(struct infer *f)
 /* Entries of a function that no call explains came from elsewhere. */
 static bool add_missing_entries(struct infer *f)
 {
-    for (size_t i = 0; i < f->entries.v.n; i++) {
-        uint64_t entry = f->entries.v.v[i].from, open = open_entries(f, entry);
+    for (size_t i = 0; i < f->entries.list.n; i++) {
+        uint64_t entry = f->entries.list.v[i].from, open = open_entries(f, entry);
         uint64_t virtuals = count_of(&f->virtuals, entry);
         if (open > virtuals && !pgk_pairs_add(&f->b->counters.branches, PGK_ADDR_EXTERNAL, entry,
                                               open - virtuals))

@@ -36,8 +36,8 @@ struct lines {
 
 static bool list_sources(struct lines *l, const struct pgk_call_counts *counts)
 {
-    for (size_t i = 0; i < counts->v.n; i++)
-        if (!pgk_vec_push(&l->frames.addrs, counts->v.v[i].from))
+    for (size_t i = 0; i < counts->list.n; i++)
+        if (!pgk_vec_push(&l->frames.addrs, counts->list.v[i].from))
             return false;
     return true;
 }
@@ -51,9 +51,9 @@ static int list_addresses(struct lines *l, struct pgk_err *err)
             return pgk_fail_nomem(err);
     }
     const struct pgk_pairs *branches = &l->b->counters.branches;
-    for (size_t i = 0; i < branches->v.n; i++)
-        if (branches->v.v[i].from != PGK_ADDR_EXTERNAL &&
-            !pgk_vec_push(&l->frames.addrs, branches->v.v[i].from))
+    for (size_t i = 0; i < branches->list.n; i++)
+        if (branches->list.v[i].from != PGK_ADDR_EXTERNAL &&
+            !pgk_vec_push(&l->frames.addrs, branches->list.v[i].from))
             return pgk_fail_nomem(err);
     return list_sources(l, &l->b->calls.vtables) && list_sources(l, &l->b->calls.recovered)
                ? 0
@@ -70,7 +70,7 @@ static int read_frames(struct lines *l, unsigned threads, struct pgk_err *err)
 
 static bool is_start_up(const struct lines *l, uint64_t name)
 {
-    const struct pgk_sample_name *n = &l->p->names.v.v[name];
+    const struct pgk_sample_name *n = &l->p->names.list.v[name];
     return n->s && pgk_gen_is_start_up(n->s, n->len);
 }
 
@@ -146,8 +146,8 @@ static int count_pieces(struct lines *l, struct pgk_gen_stats *stats, struct pgk
 static int count_branches(struct lines *l, struct pgk_err *err)
 {
     const struct pgk_pairs *branches = &l->b->counters.branches;
-    for (size_t i = 0; i < branches->v.n; i++) {
-        const struct pgk_pair *b = &branches->v.v[i];
+    for (size_t i = 0; i < branches->list.n; i++) {
+        const struct pgk_pair *b = &branches->list.v[i];
         const struct pgk_function *callee = pgk_functions_entered(&l->functions, b->to);
         if (!callee || pgk_gen_is_start_up(callee->name, strlen(callee->name)))
             continue;
@@ -170,8 +170,8 @@ static int count_branches(struct lines *l, struct pgk_err *err)
 static int count_vtables(struct lines *l, const struct pgk_call_counts *vtables, uint64_t *counted,
                          struct pgk_err *err)
 {
-    for (size_t i = 0; i < vtables->v.n; i++) {
-        const struct pgk_call_count *v = &vtables->v.v[i];
+    for (size_t i = 0; i < vtables->list.n; i++) {
+        const struct pgk_call_count *v = &vtables->list.v[i];
         const struct pgk_code_site *s = &l->frames.sites[pgk_frames_find(&l->frames, v->from)];
         const struct place *place = place_of(l, s->run);
         if (!place)
@@ -195,7 +195,7 @@ static int generate(struct lines *l, unsigned threads, struct pgk_gen_stats *sta
     PGK_TRY(read_frames(l, threads, err));
     PGK_TRY(count_pieces(l, stats, err));
     PGK_TRY(count_branches(l, err));
-    if (!pgk_first_runs_tell(&l->b->first_runs, &l->functions, &l->names, l->p))
+    if (!pgk_first_runs_add_to(&l->b->first_runs, &l->functions, &l->names, l->p))
         return pgk_fail_nomem(err);
     if (!pgk_line_counts_write(&l->counts))
         return pgk_fail_nomem(err);

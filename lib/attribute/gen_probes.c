@@ -108,8 +108,8 @@ static int count_pieces(struct probes *l, struct pgk_gen_stats *stats, struct pg
 static int count_branches(struct probes *l, struct pgk_err *err)
 {
     const struct pgk_pairs *branches = &l->b->counters.branches;
-    for (size_t i = 0; i < branches->v.n; i++) {
-        const struct pgk_pair *b = &branches->v.v[i];
+    for (size_t i = 0; i < branches->list.n; i++) {
+        const struct pgk_pair *b = &branches->list.v[i];
         const struct pgk_function *callee = pgk_functions_entered(&l->functions, b->to);
         uint32_t call = callee && b->from != PGK_ADDR_EXTERNAL
                             ? pgk_probe_call_at(l->index, b->from)
@@ -132,8 +132,8 @@ static int count_branches(struct probes *l, struct pgk_err *err)
 static int count_vtables(struct probes *l, const struct pgk_call_counts *vtables,
                          uint64_t *counted, struct pgk_err *err)
 {
-    for (size_t i = 0; i < vtables->v.n; i++) {
-        const struct pgk_call_count *v = &vtables->v.v[i];
+    for (size_t i = 0; i < vtables->list.n; i++) {
+        const struct pgk_call_count *v = &vtables->list.v[i];
         uint32_t call = pgk_gen_call_behind(l->b, l->index, v->from);
         if (call == PGK_PROBE_NONE)
             continue;

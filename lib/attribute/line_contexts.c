@@ -11,9 +11,11 @@
 
 static bool add_ranges(struct pgk_pairs *all, const struct pgk_call_counts *ranges)
 {
-    bool ok = pgk_vec_reserve(&all->v, ranges->v.n);
-    for (size_t i = 0; ok && i < ranges->v.n; i++)
-        all->v.v[all->v.n++] = (struct pgk_pair){ranges->v.v[i].from, ranges->v.v[i].to, 1};
+    bool ok = pgk_vec_reserve(&all->list, ranges->list.n);
+    for (size_t i = 0; ok && i < ranges->list.n; i++) {
+        const struct pgk_call_count *r = &ranges->list.v[i];
+        all->list.v[all->list.n++] = (struct pgk_pair){r->from, r->to, 1};
+    }
     return ok;
 }
 
@@ -33,9 +35,9 @@ static bool list_ranges(struct pgk_line_contexts *c)
 
 static bool list_sources(struct pgk_line_contexts *c, const struct pgk_call_counts *counts)
 {
-    bool ok = pgk_vec_reserve(&c->frames.addrs, counts->v.n);
-    for (size_t i = 0; ok && i < counts->v.n; i++)
-        c->frames.addrs.v[c->frames.addrs.n++] = counts->v.v[i].from;
+    bool ok = pgk_vec_reserve(&c->frames.addrs, counts->list.n);
+    for (size_t i = 0; ok && i < counts->list.n; i++)
+        c->frames.addrs.v[c->frames.addrs.n++] = counts->list.v[i].from;
     return ok;
 }
 
@@ -228,8 +230,8 @@ static bool add_vtable(struct pgk_line_contexts *c, const struct pgk_call_count 
 static bool add_counts(struct pgk_line_contexts *c, const struct pgk_call_counts *counts,
                        bool (*add)(struct pgk_line_contexts *c, const struct pgk_call_count *count))
 {
-    const struct pgk_call_count *v = counts->v.v;
-    for (size_t i = 0; i < counts->v.n; i++)
+    const struct pgk_call_count *v = counts->list.v;
+    for (size_t i = 0; i < counts->list.n; i++)
         if (((!i || v[i - 1].node != v[i].node) && !enter_node(c, v[i].node)) || !add(c, &v[i]))
             return false;
     return true;
@@ -238,15 +240,15 @@ static bool add_counts(struct pgk_line_contexts *c, const struct pgk_call_counts
 static bool add_named(struct pgk_line_contexts *c)
 {
     const struct pgk_call_counts *ranges = &c->b->named.ranges, *branches = &c->b->named.branches;
-    for (size_t i = 0; i < ranges->v.n; i++) {
-        const struct pgk_call_count *r = &ranges->v.v[i];
+    for (size_t i = 0; i < ranges->list.n; i++) {
+        const struct pgk_call_count *r = &ranges->list.v[i];
         struct pgk_context_count range = {r->node, pgk_frames_find(&c->frames, r->from),
                                           pgk_frames_find(&c->frames, r->to), r->count};
         if (!pgk_vec_push(&c->ranges, range))
             return false;
     }
-    for (size_t i = 0; i < branches->v.n; i++) {
-        const struct pgk_call_count *b = &branches->v.v[i];
+    for (size_t i = 0; i < branches->list.n; i++) {
+        const struct pgk_call_count *b = &branches->list.v[i];
         struct pgk_context_count branch = {b->node, UINT32_MAX, b->to, b->count};
         if (b->from != PGK_ADDR_EXTERNAL)
             branch.from = pgk_frames_find(&c->frames, b->from);
@@ -263,7 +265,7 @@ int pgk_line_contexts_open(struct pgk_line_contexts *c, struct pgk_sample *p,
     *c = (struct pgk_line_contexts){.p = p, .b = b, .names = {.p = p},
                                     .path = {.p = p, .limits = pgk_context_limits(opts)}};
     PGK_TRY(read_frames(c, opts->threads, err));
-    c->recovered = b->calls.recovered.v.n;
+    c->recovered = b->calls.recovered.list.n;
     return add_counts(c, &b->calls.ranges, add_range) &&
                    add_counts(c, &b->calls.branches, add_branch) &&
                    add_counts(c, &b->calls.vtables, add_vtable) &&
@@ -275,16 +277,16 @@ int pgk_line_contexts_open(struct pgk_line_contexts *c, struct pgk_sample *p,
 bool pgk_line_contexts_named(const struct pgk_line_contexts *c, struct pgk_named_counts *named)
 {
     const uint64_t *addrs = c->frames.addrs.v;
-    bool ok = pgk_vec_reserve(&named->ranges.v, c->ranges.n) &&
-              pgk_vec_reserve(&named->branches.v, c->branches.n);
+    bool ok = pgk_vec_reserve(&named->ranges.list, c->ranges.n) &&
+              pgk_vec_reserve(&named->branches.list, c->branches.n);
     for (size_t i = 0; ok && i < c->ranges.n; i++) {
         const struct pgk_context_count *r = &c->ranges.v[i];
-        named->ranges.v.v[named->ranges.v.n++] = (struct pgk_call_count){
+        named->ranges.list.v[named->ranges.list.n++] = (struct pgk_call_count){
             .node = r->node, .from = addrs[r->from], .to = addrs[r->to], .count = r->count};
     }
     for (size_t i = 0; ok && i < c->branches.n; i++) {
         const struct pgk_context_count *b = &c->branches.v[i];
-        named->branches.v.v[named->branches.v.n++] = (struct pgk_call_count){
+        named->branches.list.v[named->branches.list.n++] = (struct pgk_call_count){
             .node = b->node,
             .from = b->from == UINT32_MAX ? PGK_ADDR_EXTERNAL : addrs[b->from],
             .to = b->to,

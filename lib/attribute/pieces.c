@@ -35,8 +35,8 @@ static bool add_zero_ranges(const struct pgk_pairs *ranges, const struct pgk_fun
 {
     bool *taken = pgk_mem_zalloc(f->functions.n + 1, sizeof *taken);
     bool ok = taken;
-    for (size_t i = 0; ok && i < ranges->v.n; i++) {
-        const struct pgk_function_range *r = pgk_functions_at(f, ranges->v.v[i].from);
+    for (size_t i = 0; ok && i < ranges->list.n; i++) {
+        const struct pgk_function_range *r = pgk_functions_at(f, ranges->list.v[i].from);
         if (!r || taken[r->function])
             continue;
         taken[r->function] = true;
@@ -89,9 +89,9 @@ bool pgk_pieces_make(pgk_piece_vec *pieces, const struct pgk_pairs *ranges,
 {
     point_vec points = {0};
     bool ok = !functions || add_zero_ranges(ranges, functions, &points);
-    for (size_t i = 0; ok && i < ranges->v.n; i++)
-        ok = add_points(&points, ranges->v.v[i].from, ranges->v.v[i].to, ranges->v.v[i].count,
-                        false);
+    for (size_t i = 0; ok && i < ranges->list.n; i++)
+        ok = add_points(&points, ranges->list.v[i].from, ranges->list.v[i].to,
+                        ranges->list.v[i].count, false);
     if (ok && points.n)
         qsort(points.v, points.n, sizeof *points.v, compare_points);
     ok = ok && cut_pieces(pieces, &points);

@@ -371,7 +371,7 @@ static void drop_cold(struct inliner *in)
 
 static bool list_by_function(const struct inliner *in, struct by_function *by)
 {
-    by->first = pgk_mem_zalloc(in->p->names.v.n + 1, sizeof *by->first);
+    by->first = pgk_mem_zalloc(in->p->names.list.n + 1, sizeof *by->first);
     by->next = pgk_mem_zalloc(in->p->nodes.n + 1, sizeof *by->next);
     if (!by->first || !by->next)
         return false;
@@ -416,7 +416,7 @@ static bool go_through(struct inliner *in, const struct by_function *by, const u
 
 static bool choose(struct inliner *in)
 {
-    size_t n_names = in->p->names.v.n;
+    size_t n_names = in->p->names.list.n;
     struct by_function by = {0};
     uint32_t *number = pgk_mem_zalloc(n_names + 1, sizeof *number);
     uint32_t *names = pgk_mem_zalloc(n_names + 1, sizeof *names);

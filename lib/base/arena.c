@@ -48,12 +48,12 @@ static struct pgk_arena_block *new_large_block(void)
  * own after the newest one, whose free part stays in use. */
 static char *take_slow(struct pgk_arena *a, size_t need)
 {
-    size_t room;
-    if (__builtin_add_overflow(need, ALIGNMENT - 1, &room) || room > PTRDIFF_MAX)
+    size_t space;
+    if (__builtin_add_overflow(need, ALIGNMENT - 1, &space) || space > PTRDIFF_MAX)
         return NULL;
-    room &= ~(size_t)(ALIGNMENT - 1);
-    if (a->head && room >= BLOCK_MAX / 4) {
-        struct pgk_arena_block *b = new_block(room);
+    space &= ~(size_t)(ALIGNMENT - 1);
+    if (a->head && space >= BLOCK_MAX / 4) {
+        struct pgk_arena_block *b = new_block(space);
         if (!b)
             return NULL;
         b->older = a->head->older;
@@ -62,8 +62,8 @@ static char *take_slow(struct pgk_arena *a, size_t need)
     }
 
     size_t size = a->bytes > BLOCK_MIN ? a->bytes & ~(size_t)(ALIGNMENT - 1) : BLOCK_MIN;
-    if (size < room)
-        size = room;
+    if (size < space)
+        size = space;
     struct pgk_arena_block *b = a->head && size > BLOCK_MAX ? new_large_block() : new_block(size);
     if (!b)
         return NULL;

@@ -61,7 +61,7 @@ static int fail_short(const struct job *j)
 }
 
 /* Reserves space for the next piece of output. */
-static int make_room(struct job *j)
+static int grow_output(struct job *j)
 {
     if (j->out.n > j->limit)
         return fail_at(j, PGK_E_LIMIT,
@@ -81,7 +81,7 @@ static int read_zstd(struct job *j)
     int status = 0;
     size_t want = 1; /* 0: at the end of a piece */
     while (!status && (j->at < j->size || want) && j->out.n < j->enough) {
-        status = make_room(j);
+        status = grow_output(j);
         if (status)
             break;
         ZSTD_inBuffer in = {j->bytes, j->size, j->at};
@@ -107,14 +107,14 @@ static int read_gzip(struct job *j)
         return pgk_fail_nomem(j->err);
     int status = 0, answer = Z_OK;
     while (!status && (j->at < j->size || answer != Z_STREAM_END) && j->out.n < j->enough) {
-        status = make_room(j);
+        status = grow_output(j);
         if (status)
             break;
         if (answer == Z_STREAM_END)
             inflateReset(&z);
-        size_t left = j->size - j->at, room = j->out.cap - j->out.n;
+        size_t left = j->size - j->at, space = j->out.cap - j->out.n;
         uInt given = left < UINT_MAX ? (uInt)left : UINT_MAX;
-        uInt asked = room < UINT_MAX ? (uInt)room : UINT_MAX;
+        uInt asked = space < UINT_MAX ? (uInt)space : UINT_MAX;
         z.next_in = (Bytef *)(uintptr_t)(j->bytes + j->at);
         z.avail_in = given;
         z.next_out = j->out.v + j->out.n;

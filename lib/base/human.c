@@ -23,16 +23,16 @@ const char *pgk_human_bytes(char buf[PGK_HUMAN_SIZE], double bytes)
         *out++ = '-';
         bytes = -bytes;
     }
-    size_t room = PGK_HUMAN_SIZE - (size_t)(out - buf);
+    size_t space = PGK_HUMAN_SIZE - (size_t)(out - buf);
     size_t unit = 0;
     for (; bytes >= 999.5 && unit + 1 < PGK_COUNTOF(units); unit++)
         bytes /= 1024;
     if (!(bytes < 999.5))
-        snprintf(out, room, "%.3g %s", bytes, units[unit]);
+        snprintf(out, space, "%.3g %s", bytes, units[unit]);
     else if (unit == 0 && bytes == (double)(int)bytes)
-        snprintf(out, room, "%d B", (int)bytes);
+        snprintf(out, space, "%d B", (int)bytes);
     else
-        three_digits(out, room, bytes, units[unit]);
+        three_digits(out, space, bytes, units[unit]);
     return buf;
 }
 
@@ -52,22 +52,22 @@ const char *pgk_human_ms(char buf[PGK_HUMAN_SIZE], double ms)
         *out++ = '-';
         ms = -ms;
     }
-    size_t room = PGK_HUMAN_SIZE - (size_t)(out - buf);
+    size_t space = PGK_HUMAN_SIZE - (size_t)(out - buf);
     double s = ms / 1e3;
     if (!(ms < 1e15))
-        snprintf(out, room, "%.3g d", ms / 864e5);
+        snprintf(out, space, "%.3g d", ms / 864e5);
     else if (ms < 999.5 && ms == (double)(int)ms)
-        snprintf(out, room, "%d ms", (int)ms);
+        snprintf(out, space, "%d ms", (int)ms);
     else if (ms < 999.5)
-        three_digits(out, room, ms, "ms");
+        three_digits(out, space, ms, "ms");
     else if (s < 59.95)
-        three_digits(out, room, s, "s");
+        three_digits(out, space, s, "s");
     else if (s < 3599.5)
-        two_parts(out, room, (uint64_t)(s + 0.5), 60, "min", "s");
+        two_parts(out, space, (uint64_t)(s + 0.5), 60, "min", "s");
     else if (s < 86370)
-        two_parts(out, room, (uint64_t)(s / 60 + 0.5), 60, "h", "min");
+        two_parts(out, space, (uint64_t)(s / 60 + 0.5), 60, "h", "min");
     else
-        two_parts(out, room, (uint64_t)(s / 3600 + 0.5), 24, "d", "h");
+        two_parts(out, space, (uint64_t)(s / 3600 + 0.5), 24, "d", "h");
     return buf;
 }
 

@@ -154,8 +154,8 @@ static void make_temp_name(struct pgk_sink *s)
     char tail[48];
     int n = snprintf(tail, sizeof tail, ".pgokit-%ld-%u.tmp", (long)getpid(),
                      atomic_fetch_add(&serial, 1));
-    int room = NAME_MAX - 1 - n;
-    pgk_format(s->temp, sizeof s->temp, ".%.*s%s", room, s->name, tail);
+    int space = NAME_MAX - 1 - n;
+    pgk_format(s->temp, sizeof s->temp, ".%.*s%s", space, s->name, tail);
 }
 
 static bool has_path_in_proc(int fd)
@@ -337,7 +337,7 @@ static void flush(struct pgk_sink *s)
 
 /* The place for the next `n` bytes, which are counted as written; NULL after a failure. For a file
  * `n` is at most the buffer's size. */
-static uint8_t *room_for(struct pgk_sink *s, size_t n)
+static uint8_t *reserve(struct pgk_sink *s, size_t n)
 {
     if (is_flushed(s) && n > s->buf.cap - s->buf.n)
         flush(s);
@@ -361,7 +361,7 @@ void pgk_sink_bytes(struct pgk_sink *s, const void *bytes, size_t n)
         put(s, bytes, n);
         return;
     }
-    uint8_t *p = room_for(s, n);
+    uint8_t *p = reserve(s, n);
     if (p)
         memcpy(p, bytes, n);
 }
@@ -486,7 +486,7 @@ uint64_t pgk_sink_leave(struct pgk_sink *s, uint64_t n)
         s->flushed += n;
         s->to_disk = s->flushed;
     } else {
-        (void)room_for(s, n);
+        (void)reserve(s, n);
     }
     return off;
 }

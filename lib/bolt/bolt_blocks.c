@@ -99,13 +99,13 @@ static bool add_block(struct reader *r, uint64_t low, uint64_t high)
     size_t entry = entry_from(r->functions, low);
     block.is_entry = low == r->low || (entry < r->functions->entries.n &&
                                        r->functions->entries.v[entry] == low);
-    return pgk_vec_push(&r->b->v, block);
+    return pgk_vec_push(&r->b->list, block);
 }
 
 static bool make(struct reader *r)
 {
     pgk_addr_vec *leaders = &r->b->leaders;
-    r->b->v.n = leaders->n = 0;
+    r->b->list.n = leaders->n = 0;
     if (!list_leaders(r) || !add_entries(r))
         return false;
     leaders->n = leaders->n ? pgk_u64_set(leaders->v, leaders->n) : 0;
@@ -123,8 +123,8 @@ static bool is_cold_part(const struct pgk_bolt_function *f)
 bool pgk_bolt_add_entries(struct pgk_bolt_functions *f, const struct pgk_code *code)
 {
     struct pgk_insn insn;
-    for (size_t i = 0; i < f->v.n; i++) {
-        const struct pgk_bolt_function *part = &f->v.v[i];
+    for (size_t i = 0; i < f->list.n; i++) {
+        const struct pgk_bolt_function *part = &f->list.v[i];
         struct reader r = {.low = part->low, .high = part->high};
         for (uint64_t at = part->low; is_cold_part(part) && at < part->high; at += insn.length) {
             if (!pgk_code_insn(code, at, &insn))
@@ -134,7 +134,7 @@ bool pgk_bolt_add_entries(struct pgk_bolt_functions *f, const struct pgk_code *c
             uint32_t to = jumps && !is_inside(&r, insn.target)
                               ? pgk_bolt_functions_at(f, insn.target)
                               : PGK_BOLT_NO_FUNCTION;
-            if (to != PGK_BOLT_NO_FUNCTION && insn.target != f->v.v[to].low &&
+            if (to != PGK_BOLT_NO_FUNCTION && insn.target != f->list.v[to].low &&
                 !pgk_vec_push(&f->entries, insn.target))
                 return false;
         }
@@ -146,7 +146,7 @@ bool pgk_bolt_add_entries(struct pgk_bolt_functions *f, const struct pgk_code *c
 bool pgk_bolt_blocks_make(struct pgk_bolt_blocks *blocks, struct pgk_code *code,
                           const struct pgk_bolt_functions *functions, uint32_t function)
 {
-    const struct pgk_bolt_function *f = &functions->v.v[function];
+    const struct pgk_bolt_function *f = &functions->list.v[function];
     struct reader r = {.b = blocks, .functions = functions, .code = code, .low = f->low,
                        .high = f->high};
     bool ok = make(&r);
@@ -156,12 +156,12 @@ bool pgk_bolt_blocks_make(struct pgk_bolt_blocks *blocks, struct pgk_code *code,
 
 size_t pgk_bolt_blocks_at(const struct pgk_bolt_blocks *blocks, uint64_t addr)
 {
-    PGK_SEARCH(behind, blocks->v.n, mid, blocks->v.v[mid].low <= addr)
+    PGK_SEARCH(behind, blocks->list.n, mid, blocks->list.v[mid].low <= addr)
     return behind ? behind - 1 : SIZE_MAX;
 }
 
 void pgk_bolt_blocks_free(struct pgk_bolt_blocks *blocks)
 {
-    pgk_vec_free(&blocks->v);
+    pgk_vec_free(&blocks->list);
     pgk_vec_free(&blocks->leaders);
 }

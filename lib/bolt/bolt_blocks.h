@@ -13,7 +13,7 @@ struct pgk_bolt_block {
 };
 
 struct pgk_bolt_blocks {
-    PGK_VEC(struct pgk_bolt_block) v; /* ascending, without gaps */
+    PGK_VEC(struct pgk_bolt_block) list; /* ascending, without gaps */
     pgk_addr_vec leaders;             /* scratch */
 };
 

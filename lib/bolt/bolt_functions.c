@@ -19,7 +19,7 @@ struct symbol {
 
 struct names { /* how many local symbols of a name there were */
     struct pgk_index index;
-    PGK_VEC(struct counted { const char *name; uint32_t n; }) v;
+    PGK_VEC(struct counted { const char *name; uint32_t n; }) list;
 };
 
 struct reader {
@@ -66,10 +66,10 @@ static uint32_t number_of(struct names *names, const char *name)
 {
     uint64_t hash = pgk_hash_bytes(name, strlen(name));
     PGK_INDEX_FOR (&names->index, hash, i)
-        if (!strcmp(names->v.v[i].name, name))
-            return ++names->v.v[i].n;
-    return pgk_vec_push(&names->v, (struct counted){name, 1}) &&
-                   pgk_index_add(&names->index, hash, (uint32_t)names->v.n - 1)
+        if (!strcmp(names->list.v[i].name, name))
+            return ++names->list.v[i].n;
+    return pgk_vec_push(&names->list, (struct counted){name, 1}) &&
+                   pgk_index_add(&names->index, hash, (uint32_t)names->list.n - 1)
                ? 1
                : 0;
 }
@@ -93,7 +93,7 @@ static const char *written_name(struct pgk_arena *arena, const char *name, uint3
 static bool add_code(struct reader *r, const struct symbol *s, uint64_t end, uint32_t number)
 {
     struct pgk_bolt_functions *f = r->f;
-    struct pgk_bolt_function *last = f->v.n ? &f->v.v[f->v.n - 1] : NULL;
+    struct pgk_bolt_function *last = f->list.n ? &f->list.v[f->list.n - 1] : NULL;
     if (last && s->addr == last->low) {
         if (s->addr + s->size > last->high && s->size <= end - s->addr)
             last->high = s->addr + s->size;
@@ -108,7 +108,7 @@ static bool add_code(struct reader *r, const struct symbol *s, uint64_t end, uin
                                     .name = written_name(&f->arena, s->name, number)};
     if (last && last->limit > s->addr)
         last->limit = s->addr;
-    return new.name && pgk_vec_push(&f->v, new);
+    return new.name && pgk_vec_push(&f->list, new);
 }
 
 static bool add_all(struct reader *r)
@@ -120,9 +120,9 @@ static bool add_all(struct reader *r)
         if ((s->local && !number) || (is_code(r, s, &end) && !add_code(r, s, end, number)))
             return false;
     }
-    for (size_t i = 0; i < r->f->v.n; i++) /* a symbol without a size */
-        if (r->f->v.v[i].high == r->f->v.v[i].low)
-            r->f->v.v[i].high = r->f->v.v[i].limit;
+    for (size_t i = 0; i < r->f->list.n; i++) /* a symbol without a size */
+        if (r->f->list.v[i].high == r->f->list.v[i].low)
+            r->f->list.v[i].high = r->f->list.v[i].limit;
     return true;
 }
 
@@ -134,14 +134,14 @@ static int compare_names(const void *a, const void *b, void *ctx)
 
 static bool rank(struct pgk_bolt_functions *f)
 {
-    if (!pgk_vec_reserve(&f->by_name, f->v.n))
+    if (!pgk_vec_reserve(&f->by_name, f->list.n))
         return false;
-    for (uint32_t i = 0; i < f->v.n; i++)
+    for (uint32_t i = 0; i < f->list.n; i++)
         f->by_name.v[f->by_name.n++] = i;
-    if (f->v.n)
-        qsort_r(f->by_name.v, f->by_name.n, sizeof *f->by_name.v, compare_names, f->v.v);
-    for (uint32_t i = 0; i < f->v.n; i++)
-        f->v.v[f->by_name.v[i]].rank = i;
+    if (f->list.n)
+        qsort_r(f->by_name.v, f->by_name.n, sizeof *f->by_name.v, compare_names, f->list.v);
+    for (uint32_t i = 0; i < f->list.n; i++)
+        f->list.v[f->by_name.v[i]].rank = i;
     return true;
 }
 
@@ -155,9 +155,9 @@ int pgk_bolt_functions_open(struct pgk_bolt_functions *f, const struct pgk_elf *
         qsort(r.symbols.v, r.symbols.n, sizeof *r.symbols.v, compare_symbols);
     ok = ok && add_all(&r) && rank(f);
     pgk_vec_free(&r.symbols);
-    pgk_vec_free(&r.names.v);
+    pgk_vec_free(&r.names.list);
     pgk_index_free(&r.names.index);
-    if (ok && f->v.n)
+    if (ok && f->list.n)
         return 0;
     pgk_bolt_functions_close(f);
     return !ok ? pgk_fail_nomem(err)
@@ -170,7 +170,7 @@ int pgk_bolt_functions_open(struct pgk_bolt_functions *f, const struct pgk_elf *
 
 void pgk_bolt_functions_close(struct pgk_bolt_functions *f)
 {
-    pgk_vec_free(&f->v);
+    pgk_vec_free(&f->list);
     pgk_vec_free(&f->by_name);
     pgk_vec_free(&f->entries);
     pgk_arena_free(&f->arena);
@@ -178,7 +178,7 @@ void pgk_bolt_functions_close(struct pgk_bolt_functions *f)
 
 uint32_t pgk_bolt_functions_at(const struct pgk_bolt_functions *f, uint64_t addr)
 {
-    PGK_SEARCH(behind, f->v.n, mid, f->v.v[mid].low <= addr)
-    return behind && addr < f->v.v[behind - 1].limit ? (uint32_t)behind - 1
+    PGK_SEARCH(behind, f->list.n, mid, f->list.v[mid].low <= addr)
+    return behind && addr < f->list.v[behind - 1].limit ? (uint32_t)behind - 1
                                                       : PGK_BOLT_NO_FUNCTION;
 }

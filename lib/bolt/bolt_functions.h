@@ -18,7 +18,7 @@ struct pgk_bolt_function {
 
 struct pgk_bolt_functions {
     struct pgk_arena arena;
-    PGK_VEC(struct pgk_bolt_function) v; /* ascending by address */
+    PGK_VEC(struct pgk_bolt_function) list; /* ascending by address */
     PGK_VEC(uint32_t) by_name;           /* positions in `v` */
     PGK_VEC(uint64_t) entries; /* symbols of code inside of functions, ascending */
 };

@@ -74,7 +74,7 @@ static const struct pgk_bolt_function *function_at(const struct writer *w, uint6
 {
     *number = addr == PGK_TRACE_ELSEWHERE ? PGK_BOLT_NO_FUNCTION
                                           : pgk_bolt_functions_at(&w->functions, addr);
-    return *number == PGK_BOLT_NO_FUNCTION ? NULL : &w->functions.v.v[*number];
+    return *number == PGK_BOLT_NO_FUNCTION ? NULL : &w->functions.list.v[*number];
 }
 
 static bool add_line(struct writer *w, const struct line *line)
@@ -117,7 +117,7 @@ static bool is_entered(const struct pgk_bolt_function *f, const struct pgk_trace
 static size_t first_block(const struct writer *w, const struct pgk_bolt_function *f,
                           const struct pgk_trace *t, size_t at)
 {
-    const struct pgk_bolt_block *b = &w->blocks.v.v[at];
+    const struct pgk_bolt_block *b = &w->blocks.list.v[at];
     if (!at || !is_entered(f, t) || t->to != b->low || !b[-1].falls_through || !b[-1].ends_in_call)
         return at;
     return is_return(w, t->from) || !b->is_entry ? at - 1 : at;
@@ -150,11 +150,11 @@ static bool add_run(struct writer *w, const struct pgk_trace *t)
     if (sound)
         at = first_block(w, f, t, at);
     for (size_t i = at; sound && i < end; i++)
-        sound = w->blocks.v.v[i].falls_through;
+        sound = w->blocks.list.v[i].falls_through;
     if (!sound)
         note_impossible(w, t);
     for (; sound && at < end; at++) {
-        const struct pgk_bolt_block *b = &w->blocks.v.v[at];
+        const struct pgk_bolt_block *b = &w->blocks.list.v[at];
         struct line line = {.owner = 1 + f->rank, .kind = BRANCH, .other = 1 + f->rank,
                             .from = b->last - f->low, .to = b[1].low - f->low, .count = t->count};
         if (!add_line(w, &line))
@@ -165,8 +165,8 @@ static bool add_run(struct writer *w, const struct pgk_trace *t)
 
 static bool add_traces(struct writer *w)
 {
-    for (size_t i = 0; i < w->counts->traces->v.n; i++) {
-        const struct pgk_trace *t = &w->counts->traces->v.v[i];
+    for (size_t i = 0; i < w->counts->traces->list.n; i++) {
+        const struct pgk_trace *t = &w->counts->traces->list.v[i];
         if (t->from != PGK_TRACE_NO_BRANCH && !is_return(w, t->from) && !add_branch(w, t))
             return false;
         if (t->to != PGK_TRACE_ELSEWHERE && t->end != PGK_TRACE_ELSEWHERE && !add_run(w, t))
@@ -180,8 +180,8 @@ static bool add_traces(struct writer *w)
 static bool add_samples(struct writer *w)
 {
     uint32_t number;
-    for (size_t i = 0; i < w->counts->samples->v.n; i++) {
-        const struct pgk_pair *p = &w->counts->samples->v.v[i];
+    for (size_t i = 0; i < w->counts->samples->list.n; i++) {
+        const struct pgk_pair *p = &w->counts->samples->list.v[i];
         const struct pgk_bolt_function *f = function_at(w, p->from, &number);
         if (f && !add_line(w, &(struct line){.owner = 1 + f->rank, .kind = SAMPLE,
                                              .from = p->from - f->low, .count = p->count}))
@@ -215,7 +215,7 @@ static void put_place(const struct writer *w, struct pgk_sink *out, uint32_t fun
 {
     if (function)
         pgk_sink_printf(out, "1 %s %" PRIx64 " ",
-                        w->functions.v.v[w->functions.by_name.v[function - 1]].name, off);
+                        w->functions.list.v[w->functions.by_name.v[function - 1]].name, off);
     else
         pgk_sink_printf(out, "0 [unknown] 0 ");
 }
@@ -249,7 +249,7 @@ int pgk_bolt_write_fdata(const struct pgk_bolt_counts *counts, struct pgk_sink *
                          struct pgk_bolt_written *written, struct pgk_err *err)
 {
     struct writer w;
-    bool branches = counts->traces->v.n;
+    bool branches = counts->traces->list.n;
     PGK_TRY(open_writer(&w, counts, written, err));
     bool ok = branches ? add_traces(&w) : add_samples(&w);
     if (ok) {
@@ -268,8 +268,8 @@ int pgk_bolt_write_fdata(const struct pgk_bolt_counts *counts, struct pgk_sink *
 static bool add_addresses(struct writer *w)
 {
     uint32_t number;
-    for (size_t i = 0; i < w->counts->traces->v.n; i++) {
-        const struct pgk_trace *t = &w->counts->traces->v.v[i];
+    for (size_t i = 0; i < w->counts->traces->list.n; i++) {
+        const struct pgk_trace *t = &w->counts->traces->list.v[i];
         struct line branch = {.kind = BRANCH, .from = t->from, .to = t->to, .count = t->count,
                               .mispredicted = t->mispredicted};
         if (t->from != PGK_TRACE_NO_BRANCH && !add_line(w, &branch))
@@ -280,8 +280,8 @@ static bool add_addresses(struct writer *w)
         if (t->to != PGK_TRACE_ELSEWHERE && t->end != PGK_TRACE_ELSEWHERE && !add_line(w, &run))
             return false;
     }
-    for (size_t i = 0; !w->counts->traces->v.n && i < w->counts->samples->v.n; i++) {
-        const struct pgk_pair *p = &w->counts->samples->v.v[i];
+    for (size_t i = 0; !w->counts->traces->list.n && i < w->counts->samples->list.n; i++) {
+        const struct pgk_pair *p = &w->counts->samples->list.v[i];
         if (!add_line(w, &(struct line){.kind = SAMPLE, .from = p->from, .count = p->count}))
             return false;
     }
@@ -292,7 +292,7 @@ static void put_addresses(const struct writer *w, struct pgk_sink *out)
 {
     static const char letters[] = {[BRANCH] = 'B', [RUN] = 'F', [RUN_ENTERED] = 'f',
                                    [SAMPLE] = 'S'};
-    for (uint32_t id = 1; !w->counts->traces->v.n && id < w->counts->events->strs.n; id++)
+    for (uint32_t id = 1; !w->counts->traces->list.n && id < w->counts->events->strs.n; id++)
         pgk_sink_printf(out, "E %s\n", pgk_intern_str(w->counts->events, id));
     for (size_t i = 0; i < w->lines.n; i++) {
         const struct line *l = &w->lines.v[i];

@@ -15,15 +15,15 @@ bool pgk_traces_add(struct pgk_traces *traces, const struct pgk_trace *trace)
 {
     uint64_t hash = pgk_hash_pair(pgk_hash_pair(trace->from, trace->to), trace->end);
     PGK_INDEX_FOR (&traces->index, hash, i) {
-        struct pgk_trace *t = &traces->v.v[i];
+        struct pgk_trace *t = &traces->list.v[i];
         if (is_same(t, trace)) {
             t->count = pgk_add_saturated(t->count, trace->count);
             t->mispredicted = pgk_add_saturated(t->mispredicted, trace->mispredicted);
             return true;
         }
     }
-    return pgk_vec_push(&traces->v, *trace) &&
-           pgk_index_add(&traces->index, hash, (uint32_t)traces->v.n - 1);
+    return pgk_vec_push(&traces->list, *trace) &&
+           pgk_index_add(&traces->index, hash, (uint32_t)traces->list.n - 1);
 }
 
 static int compare_traces(const void *a, const void *b)
@@ -39,12 +39,12 @@ static int compare_traces(const void *a, const void *b)
 void pgk_traces_sort(struct pgk_traces *traces)
 {
     pgk_index_free(&traces->index);
-    if (traces->v.n)
-        qsort(traces->v.v, traces->v.n, sizeof *traces->v.v, compare_traces);
+    if (traces->list.n)
+        qsort(traces->list.v, traces->list.n, sizeof *traces->list.v, compare_traces);
 }
 
 void pgk_traces_free(struct pgk_traces *traces)
 {
     pgk_index_free(&traces->index);
-    pgk_vec_free(&traces->v);
+    pgk_vec_free(&traces->list);
 }

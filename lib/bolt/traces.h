@@ -19,7 +19,7 @@ struct pgk_trace {
 };
 
 struct pgk_traces {
-    PGK_VEC(struct pgk_trace) v;
+    PGK_VEC(struct pgk_trace) list;
     struct pgk_index index;
 };
 

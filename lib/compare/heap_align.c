@@ -238,8 +238,8 @@ double pgk_heap_overlap(const struct pgk_heap_alignment *a, const struct pgk_hea
         const struct pgk_heap_pair *p = &a->pairs[i];
         if (p->now == PGK_NO_CONTEXT || p->before == PGK_NO_CONTEXT)
             continue;
-        const struct pgk_mib *new = pgk_heap_mib(now, p->now, PGK_MIB_ROOM),
-                             *old = pgk_heap_mib(before, p->before, PGK_MIB_ROOM);
+        const struct pgk_mib *new = pgk_heap_mib(now, p->now, PGK_MIB_SPACE),
+                             *old = pgk_heap_mib(before, p->before, PGK_MIB_SPACE);
         double share = (double)new->v[PGK_MIB_TotalSize] / all,
                old_share = (double)old->v[PGK_MIB_TotalSize] / all_before;
         overlap += share < old_share ? share : old_share;

@@ -12,15 +12,15 @@
 #define COUNT(x) pgk_human_count((char[PGK_HUMAN_SIZE]){0}, (x))
 
 static const struct pgk_mib *now_of(const struct pgk_heap_diff *d, const struct pgk_heap_pair *p,
-                                    struct pgk_mib *room)
+                                    struct pgk_mib *space)
 {
-    return p->now == PGK_NO_CONTEXT ? NULL : pgk_heap_mib(d->now, p->now, room);
+    return p->now == PGK_NO_CONTEXT ? NULL : pgk_heap_mib(d->now, p->now, space);
 }
 
 static const struct pgk_mib *before_of(const struct pgk_heap_diff *d, const struct pgk_heap_pair *p,
-                                       struct pgk_mib *room)
+                                       struct pgk_mib *space)
 {
-    return p->before == PGK_NO_CONTEXT ? NULL : pgk_heap_mib(d->before, p->before, room);
+    return p->before == PGK_NO_CONTEXT ? NULL : pgk_heap_mib(d->before, p->before, space);
 }
 
 static uint64_t value(const struct pgk_mib *m, enum pgk_mib_id id)
@@ -30,14 +30,15 @@ static uint64_t value(const struct pgk_mib *m, enum pgk_mib_id id)
 
 static double growth(const struct pgk_heap_diff *d, const struct pgk_heap_pair *p)
 {
-    return (double)value(now_of(d, p, PGK_MIB_ROOM), PGK_MIB_TotalSize) -
-           (double)value(before_of(d, p, PGK_MIB_ROOM), PGK_MIB_TotalSize);
+    return (double)value(now_of(d, p, PGK_MIB_SPACE), PGK_MIB_TotalSize) -
+           (double)value(before_of(d, p, PGK_MIB_SPACE), PGK_MIB_TotalSize);
 }
 
 void pgk_heap_diff_pair(const struct pgk_heap_diff *d, const struct pgk_heap_pair *p,
                         struct pgk_heap_diff_pair *pair)
 {
-    const struct pgk_mib *now = now_of(d, p, PGK_MIB_ROOM), *before = before_of(d, p, PGK_MIB_ROOM);
+    const struct pgk_mib *now = now_of(d, p, PGK_MIB_SPACE),
+                         *before = before_of(d, p, PGK_MIB_SPACE);
     *pair = (struct pgk_heap_diff_pair){
         .change = pgk_heap_change(now, before),
         .bytes_before = value(before, PGK_MIB_TotalSize),
@@ -222,7 +223,7 @@ static void put_pair(struct pgk_json *j, const struct pgk_heap_diff *d,
 {
     static const enum pgk_mib_id fields[] = {PGK_MIB_TotalSize, PGK_MIB_AllocCount,
                                              PGK_MIB_TotalAccessCount, PGK_MIB_TotalLifetime};
-    const struct pgk_mib *sides[] = {before_of(d, p, PGK_MIB_ROOM), now_of(d, p, PGK_MIB_ROOM)};
+    const struct pgk_mib *sides[] = {before_of(d, p, PGK_MIB_SPACE), now_of(d, p, PGK_MIB_SPACE)};
     static const char *const names[] = {"before", "now"};
     const uint32_t ids[] = {p->before, p->now};
     pgk_json_object(j, NULL);

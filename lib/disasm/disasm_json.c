@@ -28,7 +28,7 @@ static void print_values(struct pgk_disasm *d, const char *key, bool targets,
     for (size_t i = 0; i < count->n_values; i++) {
         const struct pgk_sample_rec *v = &count->values[i];
         const struct pgk_sample_name *name =
-            &pgk_disasm_profile(d->counts)->names.v.v[pgk_rec_name(v)];
+            &pgk_disasm_profile(d->counts)->names.list.v[pgk_rec_name(v)];
         if (pgk_rec_is_target(v) != targets)
             continue;
         if (!any)

@@ -95,7 +95,7 @@ static void skip_count(struct pgk_disasm *d)
 
 static void print_value_name(struct pgk_disasm *d, uint32_t id)
 {
-    const struct pgk_sample_name *name = &pgk_disasm_profile(d->counts)->names.v.v[id];
+    const struct pgk_sample_name *name = &pgk_disasm_profile(d->counts)->names.list.v[id];
     if (name->s)
         print_name(d, name->s);
     else

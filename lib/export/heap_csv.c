@@ -50,7 +50,7 @@ static void put_heading(struct pgk_text_out *out)
 static void put_row(const struct pgk_heap_frames *t, const struct pgk_heap *heap, size_t context,
                     uint32_t stack, const struct pgk_file_info *info, struct pgk_text_out *out)
 {
-    const struct pgk_mib *m = pgk_heap_mib(heap, context, PGK_MIB_ROOM);
+    const struct pgk_mib *m = pgk_heap_mib(heap, context, PGK_MIB_SPACE);
     pgk_text_u64(out, context);
     pgk_text_printf(out, ",%s,", pgk_mib_label_name(pgk_view_label(m, info)));
     put_site(t, stack, out);

@@ -56,8 +56,8 @@ static int choose_rows(struct pgk_heap_page *p, struct pgk_err *err)
         return pgk_fail_nomem(err);
     for (size_t i = 0; i < p->n_rows; i++) {
         p->rows[i].pair = p->align.pairs[i];
-        const struct pgk_mib *now = pgk_heap_page_now(p, i, PGK_MIB_ROOM),
-                             *before = pgk_heap_page_before(p, i, PGK_MIB_ROOM);
+        const struct pgk_mib *now = pgk_heap_page_now(p, i, PGK_MIB_SPACE),
+                             *before = pgk_heap_page_before(p, i, PGK_MIB_SPACE);
         double old = largest_share(before, &p->totals_before);
         p->rows[i].weight = largest_share(now, &p->totals);
         if (old > p->rows[i].weight)

@@ -218,12 +218,12 @@ static void put_fields(struct pgk_heap_page *p, const char *key, side_fn *side, 
     for (enum pgk_mib_id id = 0; id < PGK_MIB_FIELDS; id++) {
         bool any = false;
         for (size_t i = 0; i < n && !any && !pgk_mib_is_of_histogram(id); i++)
-            any = side(p, i, PGK_MIB_ROOM) && side(p, i, PGK_MIB_ROOM)->known >> id & 1;
+            any = side(p, i, PGK_MIB_SPACE) && side(p, i, PGK_MIB_SPACE)->known >> id & 1;
         if (!any)
             continue;
         pgk_json_array(j, pgk_mib_info(id, NULL, NULL));
         for (size_t i = 0; i < n; i++) {
-            const struct pgk_mib *m = side(p, i, PGK_MIB_ROOM);
+            const struct pgk_mib *m = side(p, i, PGK_MIB_SPACE);
             if (m && m->known >> id & 1)
                 pgk_json_number(j, NULL, m->v[id]);
             else
@@ -256,14 +256,14 @@ static uint64_t row_site(const void *page, uint32_t row)
 static uint64_t row_label(const void *page, uint32_t row)
 {
     const struct pgk_heap_page *p = page;
-    const struct pgk_mib *now = pgk_heap_page_now(p, row, PGK_MIB_ROOM);
-    return pgk_view_label(now ? now : pgk_heap_page_before(p, row, PGK_MIB_ROOM), p->opts->info);
+    const struct pgk_mib *now = pgk_heap_page_now(p, row, PGK_MIB_SPACE);
+    return pgk_view_label(now ? now : pgk_heap_page_before(p, row, PGK_MIB_SPACE), p->opts->info);
 }
 
 static uint64_t row_change(const void *page, uint32_t row)
 {
-    return pgk_heap_change(pgk_heap_page_now(page, row, PGK_MIB_ROOM),
-                           pgk_heap_page_before(page, row, PGK_MIB_ROOM));
+    return pgk_heap_change(pgk_heap_page_now(page, row, PGK_MIB_SPACE),
+                           pgk_heap_page_before(page, row, PGK_MIB_SPACE));
 }
 
 static uint64_t row_moved(const void *page, uint32_t row)
@@ -319,7 +319,7 @@ static void put_histograms(struct pgk_heap_page *p)
 {
     pgk_json_object(p->json, "histograms");
     for (size_t i = 0; i < p->n_shown; i++) {
-        const struct pgk_mib *m = pgk_heap_page_now(p, i, PGK_MIB_ROOM);
+        const struct pgk_mib *m = pgk_heap_page_now(p, i, PGK_MIB_SPACE);
         char key[24];
         if (!m || !m->hist_count)
             continue;
@@ -360,7 +360,7 @@ static void put_rest(struct pgk_heap_page *p)
     struct pgk_mib sum = {0};
     double largest = 0;
     for (size_t i = p->n_shown; i < p->n_rows; i++) {
-        const struct pgk_mib *m = pgk_heap_page_now(p, i, PGK_MIB_ROOM);
+        const struct pgk_mib *m = pgk_heap_page_now(p, i, PGK_MIB_SPACE);
         if (p->rows[i].weight > largest)
             largest = p->rows[i].weight;
         for (enum pgk_mib_id id = 0; m && id < PGK_MIB_FIELDS; id++)

@@ -77,7 +77,7 @@ const struct pgk_mib *pgk_heap_page_type_before(const struct pgk_heap_page *p, s
 
 uint32_t pgk_heap_page_type_of(const struct pgk_heap_page *p, size_t row)
 {
-    const struct pgk_mib *now = pgk_heap_page_now(p, row, PGK_MIB_ROOM),
-                         *m = now ? now : pgk_heap_page_before(p, row, PGK_MIB_ROOM);
+    const struct pgk_mib *now = pgk_heap_page_now(p, row, PGK_MIB_SPACE),
+                         *m = now ? now : pgk_heap_page_before(p, row, PGK_MIB_SPACE);
     return find(p, m->v[PGK_MIB_DataTypeId]);
 }

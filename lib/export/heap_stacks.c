@@ -72,7 +72,7 @@ static uint32_t next_location(struct builder *b, uint32_t *node)
 
 static bool add_context(struct builder *b, size_t context)
 {
-    const struct pgk_mib *m = pgk_heap_mib(b->heap, context, PGK_MIB_ROOM);
+    const struct pgk_mib *m = pgk_heap_mib(b->heap, context, PGK_MIB_SPACE);
     uint64_t objects = m->v[PGK_MIB_AllocCount], values[PGK_HEAP_WEIGHTS];
     struct pgk_weighted_stack stack = {
         .label = pgk_mib_label_name(pgk_view_label(m, b->info)),

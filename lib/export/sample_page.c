@@ -57,10 +57,10 @@ static int find_changes(struct pgk_sample_page *p, struct pgk_err *err)
     for (size_t i = 0; i < p->n_rows && ok; i++) {
         const struct pgk_sample_tree_node *node = &p->tree.nodes.v[p->rows[i].node];
         bool now = node->now && pgk_sample_is_top(p->tree.now, node->now);
-        line.v.n = 0;
+        line.bytes.n = 0;
         pgk_sample_put_identity(now ? p->tree.now : p->tree.before, now ? node->now : node->before,
                                 &line);
-        uint32_t id = pgk_intern(&texts, (const char *)line.v.v, line.v.n);
+        uint32_t id = pgk_intern(&texts, (const char *)line.bytes.v, line.bytes.n);
         ok = !line.failed && id != PGK_INDEX_NONE;
         if (ok && id < known && change_of[id])
             p->rows[i].change = &changes[change_of[id] - 1];

@@ -20,25 +20,25 @@ static int compare_counts(const void *a, const void *b)
 void pgk_call_counts_sort(struct pgk_call_counts *c)
 {
     size_t kept = 0;
-    if (c->sorted == c->v.n)
+    if (c->sorted == c->list.n)
         return;
-    pgk_sort_groups(c->v.v, c->v.n, sizeof *c->v.v, compare_counts);
-    for (size_t i = 0; i < c->v.n; i++) {
-        struct pgk_call_count *last = kept ? &c->v.v[kept - 1] : NULL;
-        if (!last || compare_counts(last, &c->v.v[i]))
-            c->v.v[kept++] = c->v.v[i];
+    pgk_sort_groups(c->list.v, c->list.n, sizeof *c->list.v, compare_counts);
+    for (size_t i = 0; i < c->list.n; i++) {
+        struct pgk_call_count *last = kept ? &c->list.v[kept - 1] : NULL;
+        if (!last || compare_counts(last, &c->list.v[i]))
+            c->list.v[kept++] = c->list.v[i];
         else
-            last->count = pgk_add_saturated(last->count, c->v.v[i].count);
+            last->count = pgk_add_saturated(last->count, c->list.v[i].count);
     }
-    c->v.n = c->sorted = kept;
+    c->list.n = c->sorted = kept;
 }
 
 static bool add_count(struct pgk_call_counts *c, struct pgk_call_count count)
 {
     enum { MANY = 1 << 16 };
-    if (c->v.n >= MANY && c->v.n / 2 >= c->sorted && c->v.n == c->v.cap)
+    if (c->list.n >= MANY && c->list.n / 2 >= c->sorted && c->list.n == c->list.cap)
         pgk_call_counts_sort(c);
-    return pgk_vec_push(&c->v, count);
+    return pgk_vec_push(&c->list, count);
 }
 
 bool pgk_call_counts_add(struct pgk_call_counts *counts, uint32_t node, uint64_t from, uint64_t to,
@@ -58,10 +58,10 @@ void pgk_call_trie_free(struct pgk_call_trie *trie)
 {
     pgk_vec_free(&trie->nodes);
     pgk_index_free(&trie->index);
-    pgk_vec_free(&trie->ranges.v);
-    pgk_vec_free(&trie->branches.v);
-    pgk_vec_free(&trie->vtables.v);
-    pgk_vec_free(&trie->recovered.v);
+    pgk_vec_free(&trie->ranges.list);
+    pgk_vec_free(&trie->branches.list);
+    pgk_vec_free(&trie->vtables.list);
+    pgk_vec_free(&trie->recovered.list);
     pgk_mem_free(trie->tally.slots);
     pgk_vec_free(&trie->last);
 }
@@ -102,8 +102,8 @@ uint32_t pgk_call_trie_find(struct pgk_call_trie *trie, const uint64_t *callers,
 
 static void renumber(struct pgk_call_counts *c, const uint32_t *number)
 {
-    for (size_t i = 0; i < c->v.n; i++)
-        c->v.v[i].node = number[c->v.v[i].node];
+    for (size_t i = 0; i < c->list.n; i++)
+        c->list.v[i].node = number[c->list.v[i].node];
     c->sorted = 0;
 }
 
@@ -226,7 +226,7 @@ bool pgk_call_trie_unwind(struct pgk_call_trie *trie, const struct pgk_steps *st
     uint32_t node = pgk_call_trie_find(trie, sample->callers.v, sample->callers.n);
     bool was_elsewhere = false; /* control, when it took the branch before this one */
     for (size_t i = 0; i < sample->steps.n && node != PGK_INDEX_NONE; i++) {
-        const struct pgk_step *s = &steps->v.v[sample->steps.v[i]];
+        const struct pgk_step *s = &steps->list.v[sample->steps.v[i]];
         if (i && (s->to == PGK_STEP_OUT) != was_elsewhere)
             node = LOST;
         if (!tally(&trie->tally, node, sample->steps.v[i], sample->count))
@@ -246,7 +246,7 @@ bool pgk_call_trie_count(struct pgk_call_trie *trie, const struct pgk_steps *ste
         const struct pgk_call_slot *slot = &t->slots[i];
         if (!slot->step_plus_1)
             continue;
-        const struct pgk_step *s = &steps->v.v[slot->step_plus_1 - 1];
+        const struct pgk_step *s = &steps->list.v[slot->step_plus_1 - 1];
         uint32_t after = slot->node == LOST ? PGK_CALL_ROOT : slot->node;
         bool lost = slot->node == LOST || s->impossible || s->from == PGK_STEP_OUT;
         uint32_t before = lost ? PGK_CALL_ROOT : undo_branch(trie, after, s);

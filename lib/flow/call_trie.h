@@ -23,7 +23,7 @@ struct pgk_call_count {
 
 /* Counts as they come; those of one key are put together when there are many, and by sorting. */
 struct pgk_call_counts {
-    PGK_VEC(struct pgk_call_count) v;
+    PGK_VEC(struct pgk_call_count) list;
     size_t sorted; /* so many of them */
 };
 

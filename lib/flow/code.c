@@ -16,7 +16,7 @@ struct starts {
         uint64_t addr;
         uint32_t section;
     })
-    v;
+    list;
 };
 
 static int add_start(void *ctx, const struct pgk_elf_entry *e)
@@ -26,7 +26,7 @@ static int add_start(void *ctx, const struct pgk_elf_entry *e)
     if (!code || !*e->name || *e->name == '$' || e->section == SHN_UNDEF ||
         e->section >= pgk_elf_section_count(s->code->elf))
         return 0;
-    return pgk_vec_push(&s->v, (struct start){e->addr, e->section}) ? 0 : PGK_E_NOMEM;
+    return pgk_vec_push(&s->list, (struct start){e->addr, e->section}) ? 0 : PGK_E_NOMEM;
 }
 
 static int compare_starts(const void *a, const void *b)
@@ -51,11 +51,11 @@ static bool is_code(const struct pgk_elf_section_info *s)
 
 static bool add_regions(struct pgk_code *code, const struct starts *starts)
 {
-    for (size_t i = 0; i < starts->v.n; i++) {
-        const struct start *s = &starts->v.v[i], *next = s + 1;
+    for (size_t i = 0; i < starts->list.n; i++) {
+        const struct start *s = &starts->list.v[i], *next = s + 1;
         struct pgk_elf_section_info section = pgk_elf_section_at(code->elf, s->section);
         uint64_t high = section.addr + section.size;
-        if (i + 1 < starts->v.n && next->section == s->section && next->addr < high)
+        if (i + 1 < starts->list.n && next->section == s->section && next->addr < high)
             high = next->addr;
         if (!is_code(&section) || s->addr < section.addr || s->addr >= high)
             continue;
@@ -102,13 +102,13 @@ int pgk_code_open(struct pgk_code *code, const struct pgk_elf *elf, struct pgk_e
         pgk_insn_decoder_open(&code->decoder, pgk_elf_machine(elf), PGK_INSN_READABLE, err);
     if (!status && pgk_elf_entries(elf, add_start, &starts))
         status = pgk_fail_nomem(err);
-    if (!status && starts.v.n)
-        qsort(starts.v.v, starts.v.n, sizeof *starts.v.v, compare_starts);
+    if (!status && starts.list.n)
+        qsort(starts.list.v, starts.list.n, sizeof *starts.list.v, compare_starts);
     if (!status && !add_regions(code, &starts))
         status = pgk_fail_nomem(err);
     if (!status)
         status = allocate(code, err);
-    pgk_vec_free(&starts.v);
+    pgk_vec_free(&starts.list);
     if (status)
         pgk_code_close(code);
     return status;

@@ -11,14 +11,14 @@ bool pgk_pairs_add(struct pgk_pairs *pairs, uint64_t from, uint64_t to, uint64_t
 {
     uint64_t hash = pgk_hash_pair(from, to);
     PGK_INDEX_FOR (&pairs->index, hash, i) {
-        struct pgk_pair *p = &pairs->v.v[i];
+        struct pgk_pair *p = &pairs->list.v[i];
         if (p->from == from && p->to == to) {
             p->count = pgk_add_saturated(p->count, count);
             return true;
         }
     }
-    return pgk_vec_push(&pairs->v, (struct pgk_pair){from, to, count}) &&
-           pgk_index_add(&pairs->index, hash, (uint32_t)pairs->v.n - 1);
+    return pgk_vec_push(&pairs->list, (struct pgk_pair){from, to, count}) &&
+           pgk_index_add(&pairs->index, hash, (uint32_t)pairs->list.n - 1);
 }
 
 static int compare_pairs(const void *a, const void *b)
@@ -32,20 +32,20 @@ static int compare_pairs(const void *a, const void *b)
 void pgk_pairs_sort(struct pgk_pairs *pairs)
 {
     pgk_index_free(&pairs->index);
-    if (pairs->v.n)
-        qsort(pairs->v.v, pairs->v.n, sizeof *pairs->v.v, compare_pairs);
+    if (pairs->list.n)
+        qsort(pairs->list.v, pairs->list.n, sizeof *pairs->list.v, compare_pairs);
 }
 
 size_t pgk_pairs_from(const struct pgk_pairs *pairs, uint64_t from)
 {
-    PGK_SEARCH(low, pairs->v.n, mid, pairs->v.v[mid].from < from)
+    PGK_SEARCH(low, pairs->list.n, mid, pairs->list.v[mid].from < from)
     return low;
 }
 
 void pgk_pairs_free(struct pgk_pairs *pairs)
 {
     pgk_index_free(&pairs->index);
-    pgk_vec_free(&pairs->v);
+    pgk_vec_free(&pairs->list);
 }
 
 void pgk_counters_free(struct pgk_counters *counters)

@@ -16,7 +16,7 @@ struct pgk_pair {
 };
 
 struct pgk_pairs {
-    PGK_VEC(struct pgk_pair) v;
+    PGK_VEC(struct pgk_pair) list;
     struct pgk_index index;
 };
 

@@ -8,7 +8,7 @@
 /* Symbols of other files stand at addresses that no file has: each has space for its object. */
 #define FOREIGN UINT64_C(0x8000000000000000)
 #define BEHIND_FOREIGN UINT64_C(0xc000000000000000)
-enum { ROOM_BITS = 24 };
+enum { OFFSET_BITS = 24 };
 
 static int compare_patches(const void *a, const void *b)
 {
@@ -33,7 +33,7 @@ static uint64_t symbol_address(const uint8_t *symbols, size_t size, uint64_t num
     if (!symbols || number >= size / sizeof sym)
         return 0;
     memcpy(&sym, symbols + number * sizeof sym, sizeof sym);
-    return sym.st_shndx == SHN_UNDEF && number ? FOREIGN + (number << ROOM_BITS) : sym.st_value;
+    return sym.st_shndx == SHN_UNDEF && number ? FOREIGN + (number << OFFSET_BITS) : sym.st_value;
 }
 
 static bool add_patches(struct pgk_data_words *w, const struct pgk_elf_section_info *s)
@@ -115,13 +115,13 @@ const char *pgk_foreign_name(const struct pgk_elf *elf, uint64_t value, uint64_t
     size_t size, names_size;
     const uint8_t *symbols = pgk_elf_section(elf, ".dynsym", &size);
     const char *names = (const char *)pgk_elf_section(elf, ".dynstr", &names_size);
-    uint64_t number = (value - FOREIGN) >> ROOM_BITS;
+    uint64_t number = (value - FOREIGN) >> OFFSET_BITS;
     Elf64_Sym sym;
     if (!pgk_is_foreign(value) || !symbols || !names || number >= size / sizeof sym)
         return NULL;
     memcpy(&sym, symbols + number * sizeof sym, sizeof sym);
     if (sym.st_name >= names_size || !memchr(names + sym.st_name, 0, names_size - sym.st_name))
         return NULL;
-    *off = value & (((uint64_t)1 << ROOM_BITS) - 1);
+    *off = value & (((uint64_t)1 << OFFSET_BITS) - 1);
     return names + sym.st_name;
 }

@@ -35,8 +35,8 @@ static bool read_table(struct pgk_code *code, const struct pgk_arm64_jump_table 
     uint64_t i = 0;
     if (!find_section(code, t->table, &s))
         return true;
-    const uint64_t room = (s.size - (t->table - s.addr)) / t->bytes;
-    for (; i < t->n && i < room; i++) {
+    const uint64_t limit = (s.size - (t->table - s.addr)) / t->bytes;
+    for (; i < t->n && i < limit; i++) {
         uint64_t target = target_of(t, s.bytes + (t->table - s.addr) + i * t->bytes);
         if (!is_inside(ctx, target) || !pgk_code_is(code, target))
             break;

@@ -59,8 +59,8 @@ int pgk_missing_frames_open(struct pgk_missing_frames *m, const struct pgk_funct
     m->is_tail_called = pgk_mem_zalloc(functions->functions.n + 1, sizeof *m->is_tail_called);
     if (!m->is_tail_called)
         return pgk_fail_nomem(err);
-    for (size_t i = 0; i < branches->v.n; i++)
-        if (!add_edge(m, code, &branches->v.v[i]))
+    for (size_t i = 0; i < branches->list.n; i++)
+        if (!add_edge(m, code, &branches->list.v[i]))
             return pgk_fail_nomem(err);
     make_set(&m->calls, compare_calls);
     make_set(&m->tail_calls, compare_tail_calls);

@@ -58,9 +58,9 @@ bool pgk_steps_need(struct pgk_steps *steps, struct pgk_code *code, uint32_t fro
         find_kind(&s, code);
         s.impossible = s.end != PGK_STEP_OUT &&
                        !pgk_code_is_straight(code, code->base + s.to, code->base + s.end);
-        if (!pgk_vec_push(&steps->v, s))
+        if (!pgk_vec_push(&steps->list, s))
             return false;
-        e->value = (uint32_t)steps->v.n;
+        e->value = (uint32_t)steps->list.n;
     }
     *step = e->value - 1;
     return true;
@@ -68,7 +68,7 @@ bool pgk_steps_need(struct pgk_steps *steps, struct pgk_code *code, uint32_t fro
 
 void pgk_steps_free(struct pgk_steps *steps)
 {
-    pgk_vec_free(&steps->v);
+    pgk_vec_free(&steps->list);
     pgk_step_table_free(&steps->table);
 }
 

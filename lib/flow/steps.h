@@ -27,8 +27,8 @@ struct pgk_step {
 #define PGK_STEP_NONE UINT32_MAX
 
 struct pgk_steps {
-    PGK_VEC(struct pgk_step) v;
-    struct pgk_step_table table; /* value: position in v + 1 */
+    PGK_VEC(struct pgk_step) list;
+    struct pgk_step_table table; /* value: position in `list` + 1 */
 };
 
 /* The address that a branch came from; PGK_ADDR_EXTERNAL for elsewhere. */

@@ -94,8 +94,8 @@ static bool is_slot(struct finder *f, uint64_t addr)
 static void find_spans(struct finder *f)
 {
     f->spans[0] = f->spans[1] = (struct span){.low = UINT64_MAX};
-    for (size_t i = 0; i < f->tables->v.n; i++) {
-        const struct pgk_vtable_symbol *s = &f->tables->v.v[i];
+    for (size_t i = 0; i < f->tables->list.n; i++) {
+        const struct pgk_vtable_symbol *s = &f->tables->list.v[i];
         widen(&f->spans[0], s->addr, s->addr + s->size);
     }
     for (size_t i = 0; i < pgk_elf_section_count(f->code->elf); i++) {
@@ -315,7 +315,7 @@ static bool add_tests(struct finder *f, const struct step *s, const struct compa
         test.at = c->v[i].at;
         test.is_read = c->v[i].is_read;
         test.table = table_of(f, c->v[i].value, &test.table_len);
-        if (!pgk_vec_push(&f->into->v, test))
+        if (!pgk_vec_push(&f->into->list, test))
             return false;
     }
     return true;
@@ -416,12 +416,12 @@ int pgk_type_tests_find(struct pgk_type_tests *tests, struct pgk_code *code,
 
 void pgk_type_tests_free(struct pgk_type_tests *tests)
 {
-    pgk_vec_free(&tests->v);
+    pgk_vec_free(&tests->list);
 }
 
 size_t pgk_type_tests_from(const struct pgk_type_tests *tests, uint64_t addr)
 {
-    PGK_SEARCH(i, tests->v.n, mid, tests->v.v[mid].branch < addr)
+    PGK_SEARCH(i, tests->list.n, mid, tests->list.v[mid].branch < addr)
     return i;
 }
 
@@ -436,7 +436,7 @@ uint64_t pgk_type_test_call(const struct pgk_type_tests *tests, struct pgk_code 
     for (unsigned i = 0; i < FAR && pgk_code_insn(code, at, &insn); i++) {
         size_t next = pgk_type_tests_from(tests, at);
         const struct pgk_type_test *other =
-            next < tests->v.n && tests->v.v[next].branch == at ? &tests->v.v[next] : NULL;
+            next < tests->list.n && tests->list.v[next].branch == at ? &tests->list.v[next] : NULL;
         if (insn.indirect)
             return at;
         if (insn.kind == PGK_INSN_CALL || insn.kind == PGK_INSN_RET || insn.kind == PGK_INSN_STOP)

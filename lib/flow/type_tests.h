@@ -26,7 +26,7 @@ struct pgk_type_test {
 };
 
 struct pgk_type_tests {
-    PGK_VEC(struct pgk_type_test) v; /* ascending by branch */
+    PGK_VEC(struct pgk_type_test) list; /* ascending by branch */
 };
 
 /* Looks at the code between symbols wherever there is one of the addresses, which ascend. */

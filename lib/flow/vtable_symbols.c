@@ -24,7 +24,7 @@ static int add(void *ctx, const struct pgk_elf_entry *e)
     if (e->type != STT_OBJECT || e->section == SHN_UNDEF || !pgk_is_vtable_name(e->name))
         return 0;
     const struct pgk_vtable_symbol s = {e->addr, e->size, e->name, pgk_vtable_name_length(e->name)};
-    return pgk_vec_push(&symbols->v, s) ? 0 : PGK_E_NOMEM;
+    return pgk_vec_push(&symbols->list, s) ? 0 : PGK_E_NOMEM;
 }
 
 /* Of the names of one table the last one comes first. */
@@ -43,25 +43,25 @@ bool pgk_vtable_symbols_open(struct pgk_vtable_symbols *symbols, const struct pg
     size_t n = 0;
     *symbols = (struct pgk_vtable_symbols){0};
     bool ok = !pgk_elf_entries(elf, add, symbols);
-    struct pgk_vtable_symbol *v = symbols->v.v;
-    if (symbols->v.n)
-        qsort(v, symbols->v.n, sizeof *v, order);
-    for (size_t i = 0; i < symbols->v.n; i++)
+    struct pgk_vtable_symbol *v = symbols->list.v;
+    if (symbols->list.n)
+        qsort(v, symbols->list.n, sizeof *v, order);
+    for (size_t i = 0; i < symbols->list.n; i++)
         if (!n || v[n - 1].addr != v[i].addr)
             v[n++] = v[i];
-    symbols->v.n = n;
+    symbols->list.n = n;
     return ok;
 }
 
 void pgk_vtable_symbols_free(struct pgk_vtable_symbols *symbols)
 {
-    pgk_vec_free(&symbols->v);
+    pgk_vec_free(&symbols->list);
 }
 
 const struct pgk_vtable_symbol *pgk_vtable_symbol_at(const struct pgk_vtable_symbols *symbols,
                                                      uint64_t addr)
 {
-    PGK_SEARCH(behind, symbols->v.n, mid, symbols->v.v[mid].addr <= addr)
-    const struct pgk_vtable_symbol *s = behind ? &symbols->v.v[behind - 1] : NULL;
+    PGK_SEARCH(behind, symbols->list.n, mid, symbols->list.v[mid].addr <= addr)
+    const struct pgk_vtable_symbol *s = behind ? &symbols->list.v[behind - 1] : NULL;
     return s && addr - s->addr < s->size ? s : NULL;
 }

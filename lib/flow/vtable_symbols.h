@@ -12,7 +12,7 @@ struct pgk_vtable_symbol {
 };
 
 struct pgk_vtable_symbols {
-    PGK_VEC(struct pgk_vtable_symbol) v; /* ascending, one at an address */
+    PGK_VEC(struct pgk_vtable_symbol) list; /* ascending, one at an address */
 };
 
 /* False when out of memory. */

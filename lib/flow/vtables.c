@@ -139,7 +139,7 @@ static int add_table(void *ctx, const struct pgk_elf_entry *e)
             owner = owner ? owner : at + WORD; /* the table for itself */
             start = at + WORD;
         } else if (word && !pgk_is_foreign(word) && at >= start) {
-            t->ok &= pgk_vec_push(&t->into->v,
+            t->ok &= pgk_vec_push(&t->into->list,
                                   (struct pgk_vtable_entry){at - start, word, owner});
             if (start == whole && type)
                 t->ok &= pgk_vec_push(&t->tables, (struct table){type, at - start + WORD});
@@ -203,8 +203,8 @@ static uint64_t family_of(struct tables *t, uint64_t type, uint64_t slot)
 
 static void find_families(struct tables *t)
 {
-    for (size_t i = 0; i < t->into->v.n; i++) {
-        struct pgk_vtable_entry *e = &t->into->v.v[i];
+    for (size_t i = 0; i < t->into->list.n; i++) {
+        struct pgk_vtable_entry *e = &t->into->list.v[i];
         if (slots_of(t, e->family) > e->slot)
             e->family = family_of(t, e->family, e->slot);
     }
@@ -213,14 +213,14 @@ static void find_families(struct tables *t)
 static void sort(struct pgk_vtables *vtables)
 {
     size_t n = 0;
-    if (!vtables->v.n)
+    if (!vtables->list.n)
         return;
-    qsort(vtables->v.v, vtables->v.n, sizeof *vtables->v.v, compare_families);
-    for (size_t i = 0; i < vtables->v.n; i++)
-        if (!n || compare_entries(&vtables->v.v[n - 1], &vtables->v.v[i]) ||
-            vtables->v.v[n - 1].family != vtables->v.v[i].family)
-            vtables->v.v[n++] = vtables->v.v[i];
-    vtables->v.n = n;
+    qsort(vtables->list.v, vtables->list.n, sizeof *vtables->list.v, compare_families);
+    for (size_t i = 0; i < vtables->list.n; i++)
+        if (!n || compare_entries(&vtables->list.v[n - 1], &vtables->list.v[i]) ||
+            vtables->list.v[n - 1].family != vtables->list.v[i].family)
+            vtables->list.v[n++] = vtables->list.v[i];
+    vtables->list.n = n;
 }
 
 int pgk_vtables_read(struct pgk_vtables *vtables, const struct pgk_elf *elf, struct pgk_err *err)
@@ -241,20 +241,21 @@ int pgk_vtables_read(struct pgk_vtables *vtables, const struct pgk_elf *elf, str
 
 void pgk_vtables_free(struct pgk_vtables *vtables)
 {
-    pgk_vec_free(&vtables->v);
+    pgk_vec_free(&vtables->list);
 }
 
 const struct pgk_vtable_entry *pgk_vtables_at(const struct pgk_vtables *vtables, uint64_t slot,
                                               size_t *n)
 {
-    PGK_SEARCH(low, vtables->v.n, mid, vtables->v.v[mid].slot < slot)
-    for (*n = 0; low + *n < vtables->v.n && vtables->v.v[low + *n].slot == slot;)
+    PGK_SEARCH(low, vtables->list.n, mid, vtables->list.v[mid].slot < slot)
+    for (*n = 0; low + *n < vtables->list.n && vtables->list.v[low + *n].slot == slot;)
         ++*n;
-    return vtables->v.v ? &vtables->v.v[low] : NULL;
+    return vtables->list.v ? &vtables->list.v[low] : NULL;
 }
 
 bool pgk_vtables_have(const struct pgk_vtables *vtables, uint64_t slot, uint64_t function)
 {
     const struct pgk_vtable_entry key = {slot, function, 0};
-    return vtables->v.n && bsearch(&key, vtables->v.v, vtables->v.n, sizeof key, compare_entries);
+    return vtables->list.n &&
+           bsearch(&key, vtables->list.v, vtables->list.n, sizeof key, compare_entries);
 }

@@ -14,7 +14,7 @@ struct pgk_vtable_entry {
 };
 
 struct pgk_vtables {
-    PGK_VEC(struct pgk_vtable_entry) v; /* ascending by slot, then function */
+    PGK_VEC(struct pgk_vtable_entry) list; /* ascending by slot, then function */
 };
 
 /* Reads the tables that symbols name (_ZTV...), with the relocations of the binary applied. */

@@ -68,7 +68,7 @@ static const char *local_part(const struct pgk_instr_name *name)
 
 static bool add_local(struct supplement *s, uint32_t at)
 {
-    const struct pgk_instr_name *name = &s->instr->names.v.v[at];
+    const struct pgk_instr_name *name = &s->instr->names.list.v[at];
     const char *local = local_part(name);
     if (!local)
         return true;
@@ -85,7 +85,7 @@ static bool add_local(struct supplement *s, uint32_t at)
 static bool index_functions(struct supplement *s)
 {
     struct pgk_instr *p = s->instr;
-    s->by_name = pgk_mem_zalloc(p->names.v.n + 1, sizeof *s->by_name);
+    s->by_name = pgk_mem_zalloc(p->names.list.n + 1, sizeof *s->by_name);
     if (!s->by_name)
         return false;
     for (size_t i = 0; i < p->funcs.n; i++) {
@@ -93,7 +93,7 @@ static bool index_functions(struct supplement *s)
         e->several = e->func != NULL;
         e->func = &p->funcs.v[i];
     }
-    for (uint32_t i = 0; i < p->names.v.n; i++)
+    for (uint32_t i = 0; i < p->names.list.n; i++)
         if (s->by_name[i].func && !s->by_name[i].several && !add_local(s, i))
             return false;
     return true;
@@ -128,7 +128,7 @@ static bool add_samples(struct supplement *s, uint32_t node, uint32_t root)
     const struct pgk_sample *p = s->samples;
     const struct pgk_sample_node *n = &p->nodes.v[node];
     uint64_t entries = p->kind.contexts && n->head ? n->head : pgk_sample_entries(p, node);
-    uint32_t at = find(s, &p->names.v.v[n->name]);
+    uint32_t at = find(s, &p->names.list.v[n->name]);
     if (at == NONE)
         entries = 0;
     else if (at != AMBIGUOUS)
@@ -191,7 +191,7 @@ static void correct(struct supplement *s, struct pgk_instr_func *f, uint64_t lar
 
 static void correct_all(struct supplement *s)
 {
-    for (size_t i = 0; i < s->instr->names.v.n; i++) {
+    for (size_t i = 0; i < s->instr->names.list.n; i++) {
         const struct entry *e = &s->by_name[i];
         uint64_t samples = e->entries > e->largest ? e->entries : e->largest, largest = 0;
         if (!e->func || e->several || !samples || samples < s->cold_samples)
@@ -249,7 +249,7 @@ int pgk_instr_supplement(struct pgk_instr *instr, const struct pgk_sample *sampl
     s.opts.min_counters = s.opts.min_counters ? s.opts.min_counters : 10;
     int status = supplement(&s, err);
     pgk_mem_free(s.by_name);
-    pgk_vec_free(&s.locals.v);
+    pgk_vec_free(&s.locals.list);
     pgk_index_free(&s.locals.by_ref);
     pgk_vec_free(&s.names_of);
     pgk_vec_free(&s.unclear);

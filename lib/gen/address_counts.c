@@ -120,9 +120,9 @@ static bool add_named(struct reader *r, const struct pgk_pair *p, bool branch)
     struct pgk_call_count count = {
         .node = r->node, .from = p->from, .to = p->to, .count = p->count};
     if (branch)
-        return pgk_vec_push(&c->named->branches.v, count);
+        return pgk_vec_push(&c->named->branches.list, count);
     count.impossible = !pgk_code_is_straight(c->code, p->from, p->to);
-    return pgk_vec_push(&c->named->ranges.v, count);
+    return pgk_vec_push(&c->named->ranges.list, count);
 }
 
 static bool add_pair(struct reader *r, const struct pgk_pair *p, bool branch)
@@ -347,12 +347,12 @@ static void write_pair(struct pgk_sink *out, uint64_t base, const char *indent, 
 static void write_pairs(struct pgk_sink *out, uint64_t base, const char *indent, const char *arrow,
                         const struct pgk_pairs *pairs, uint64_t scale)
 {
-    pgk_sink_printf(out, "%s%zu\n", indent, pairs->v.n + (scale > 1));
+    pgk_sink_printf(out, "%s%zu\n", indent, pairs->list.n + (scale > 1));
     if (scale > 1)
         write_pair(out, base, indent, arrow, PGK_ADDR_EXTERNAL, PGK_ADDR_EXTERNAL, scale);
-    for (size_t i = 0; i < pairs->v.n; i++)
-        write_pair(out, base, indent, arrow, pairs->v.v[i].from, pairs->v.v[i].to,
-                   pairs->v.v[i].count);
+    for (size_t i = 0; i < pairs->list.n; i++)
+        write_pair(out, base, indent, arrow, pairs->list.v[i].from, pairs->list.v[i].to,
+                   pairs->list.v[i].count);
 }
 
 /* Counts of the nodes of one context. */
@@ -389,7 +389,7 @@ static char *names_text(struct writer *w, uint32_t node)
     pgk_sample_put_identity(w->from->profile, node, &line);
     pgk_line_byte(&line, 0);
     if (!line.failed)
-        return (char *)line.v.v;
+        return (char *)line.bytes.v;
     pgk_line_free(&line);
     return NULL;
 }
@@ -416,8 +416,8 @@ static struct context *need_context(struct writer *w, uint32_t node)
 
 static bool add_counts(struct writer *w, const struct pgk_call_counts *counts, bool branches)
 {
-    for (size_t i = 0; i < counts->v.n; i++) {
-        const struct pgk_call_count *c = &counts->v.v[i];
+    for (size_t i = 0; i < counts->list.n; i++) {
+        const struct pgk_call_count *c = &counts->list.v[i];
         struct context *into = need_context(w, c->node);
         if (!into || !pgk_pairs_add(branches ? &into->branches : &into->ranges, c->from, c->to,
                                     c->count))
@@ -442,8 +442,8 @@ static bool list_contexts(struct writer *w)
 
 static bool add_pairs(struct pgk_pairs *to, const struct pgk_pairs *from)
 {
-    for (size_t i = 0; i < from->v.n; i++)
-        if (!pgk_pairs_add(to, from->v.v[i].from, from->v.v[i].to, from->v.v[i].count))
+    for (size_t i = 0; i < from->list.n; i++)
+        if (!pgk_pairs_add(to, from->list.v[i].from, from->list.v[i].to, from->list.v[i].count))
             return false;
     return true;
 }

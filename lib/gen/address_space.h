@@ -46,7 +46,7 @@ struct pgk_address_window {
 
 /* The number of addresses from `start` on for which it holds at that time; 0 for another
  * process. */
-static inline uint64_t pgk_address_window_room(const struct pgk_address_window *w, int32_t pid,
+static inline uint64_t pgk_address_window_size(const struct pgk_address_window *w, int32_t pid,
                                                uint64_t time)
 {
     return pid == w->pid && time >= w->from && time < w->until ? w->end - w->start : 0;

@@ -21,32 +21,32 @@ typedef void on_count(void *ctx, uint64_t *count);
 
 static void each_pair(struct pgk_pairs *pairs, on_count *on, void *ctx)
 {
-    for (size_t i = 0; i < pairs->v.n; i++)
-        on(ctx, &pairs->v.v[i].count);
+    for (size_t i = 0; i < pairs->list.n; i++)
+        on(ctx, &pairs->list.v[i].count);
 }
 
 static void each_call(struct pgk_call_counts *counts, on_count *on, void *ctx)
 {
-    for (size_t i = 0; i < counts->v.n; i++)
-        on(ctx, &counts->v.v[i].count);
+    for (size_t i = 0; i < counts->list.n; i++)
+        on(ctx, &counts->list.v[i].count);
 }
 
 static void each_range(struct pgk_gen *g, on_count *on, void *ctx)
 {
-    for (size_t i = 0; i < g->v.n; i++) {
-        each_pair(&g->v.v[i].counters.ranges, on, ctx);
-        each_call(&g->v.v[i].calls.ranges, on, ctx);
-        each_call(&g->v.v[i].named.ranges, on, ctx);
+    for (size_t i = 0; i < g->images.n; i++) {
+        each_pair(&g->images.v[i].counters.ranges, on, ctx);
+        each_call(&g->images.v[i].calls.ranges, on, ctx);
+        each_call(&g->images.v[i].named.ranges, on, ctx);
     }
 }
 
 static void each_other(struct pgk_gen *g, on_count *on, void *ctx)
 {
-    for (size_t i = 0; i < g->v.n; i++) {
-        each_pair(&g->v.v[i].counters.branches, on, ctx);
-        each_call(&g->v.v[i].calls.branches, on, ctx);
-        each_call(&g->v.v[i].named.branches, on, ctx);
-        each_call(&g->v.v[i].calls.vtables, on, ctx);
+    for (size_t i = 0; i < g->images.n; i++) {
+        each_pair(&g->images.v[i].counters.branches, on, ctx);
+        each_call(&g->images.v[i].calls.branches, on, ctx);
+        each_call(&g->images.v[i].named.branches, on, ctx);
+        each_call(&g->images.v[i].calls.vtables, on, ctx);
     }
 }
 

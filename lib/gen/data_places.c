@@ -9,7 +9,7 @@ static int add(void *ctx, const struct pgk_sym_variable *v)
 {
     struct pgk_data_places *p = ctx;
     const struct pgk_declaration d = {v->addr, {v->decl_file, v->decl_line}};
-    return pgk_vec_push(&p->v, d) ? 0 : PGK_E_NOMEM;
+    return pgk_vec_push(&p->list, d) ? 0 : PGK_E_NOMEM;
 }
 
 static int order(const void *a, const void *b)
@@ -25,10 +25,10 @@ static int order(const void *a, const void *b)
 static void leave_out_doubles(struct pgk_data_places *p)
 {
     size_t n = 0;
-    for (size_t i = 0; i < p->v.n; i++)
-        if (!i || order(&p->v.v[n - 1], &p->v.v[i]))
-            p->v.v[n++] = p->v.v[i];
-    p->v.n = n;
+    for (size_t i = 0; i < p->list.n; i++)
+        if (!i || order(&p->list.v[n - 1], &p->list.v[i]))
+            p->list.v[n++] = p->list.v[i];
+    p->list.n = n;
 }
 
 int pgk_data_places_read(struct pgk_data_places *places, struct pgk_symboliser *sym,
@@ -37,27 +37,27 @@ int pgk_data_places_read(struct pgk_data_places *places, struct pgk_symboliser *
     *places = (struct pgk_data_places){0};
     if (sym && pgk_symboliser_variables(sym, add, places, err))
         return pgk_fail_nomem(err);
-    if (places->v.n)
-        qsort(places->v.v, places->v.n, sizeof *places->v.v, order);
+    if (places->list.n)
+        qsort(places->list.v, places->list.n, sizeof *places->list.v, order);
     leave_out_doubles(places);
     return 0;
 }
 
 void pgk_data_places_free(struct pgk_data_places *places)
 {
-    pgk_vec_free(&places->v);
+    pgk_vec_free(&places->list);
     pgk_vec_free(&places->found);
 }
 
 const struct pgk_heap_data_place *pgk_data_places_at(struct pgk_data_places *places, uint64_t addr,
                                                      size_t *n)
 {
-    PGK_SEARCH(at, places->v.n, mid, places->v.v[mid].addr < addr)
+    PGK_SEARCH(at, places->list.n, mid, places->list.v[mid].addr < addr)
     places->found.n = 0;
     if (!pgk_vec_reserve(&places->found, 1))
         return NULL;
-    for (; at < places->v.n && places->v.v[at].addr == addr; at++)
-        if (!pgk_vec_push(&places->found, places->v.v[at].place))
+    for (; at < places->list.n && places->list.v[at].addr == addr; at++)
+        if (!pgk_vec_push(&places->found, places->list.v[at].place))
             return NULL;
     *n = places->found.n;
     return places->found.v;

@@ -11,7 +11,7 @@ struct pgk_declaration {
     struct pgk_heap_data_place place; /* in the debug information */
 };
 struct pgk_data_places {
-    PGK_VEC(struct pgk_declaration) v; /* by address, file and line, once each */
+    PGK_VEC(struct pgk_declaration) list; /* by address, file and line, once each */
     PGK_VEC(struct pgk_heap_data_place) found;
 };
 

@@ -62,11 +62,11 @@ int pgk_gen_new(struct pgk_gen **into, struct pgk_binaries *binaries,
                                           ? "none, to count branches for llvm-bolt"
                                           : "lines or probes, to count sampled instructions alone",
                           .hint = "choose another --mode");
-    if (!status && !pgk_vec_reserve(&g->v, n))
+    if (!status && !pgk_vec_reserve(&g->images, n))
         status = pgk_fail_nomem(err);
     for (size_t i = 0; !status && i < n; i++)
-        g->v.v[g->v.n++] = (struct pgk_gen_binary){.elf = pgk_binaries_elf(binaries, (uint32_t)i),
-                                                    .sum_lines = g->opts.leading_ip_only};
+        g->images.v[g->images.n++] = (struct pgk_gen_binary){
+            .elf = pgk_binaries_elf(binaries, (uint32_t)i), .sum_lines = g->opts.leading_ip_only};
     if (!status)
         status = list_known(g, err);
     if (!status)
@@ -83,31 +83,31 @@ void pgk_gen_close(struct pgk_gen **gen)
     struct pgk_gen *g = *gen;
     if (!g)
         return;
-    for (size_t i = 0; i < g->v.n; i++) {
-        if (g->v.v[i].has_code)
-            pgk_code_close(&g->v.v[i].code);
-        pgk_steps_free(&g->v.v[i].steps);
-        pgk_step_table_free(&g->v.v[i].step_counts);
-        pgk_counters_free(&g->v.v[i].counters);
-        pgk_traces_free(&g->v.v[i].traces);
-        pgk_vtable_symbols_free(&g->v.v[i].vtables);
-        pgk_type_tests_free(&g->v.v[i].tests);
-        pgk_pairs_free(&g->v.v[i].equal);
-        pgk_pairs_free(&g->v.v[i].accesses);
-        pgk_pairs_free(&g->v.v[i].hits);
-        pgk_pairs_free(&g->v.v[i].hit_calls);
-        pgk_pairs_free(&g->v.v[i].hit_frameless);
-        pgk_call_trie_free(&g->v.v[i].calls);
-        pgk_first_runs_free(&g->v.v[i].first_runs);
-        pgk_first_runs_free(&g->v.v[i].first_runs_here);
-        pgk_vec_free(&g->v.v[i].profiled);
-        pgk_vec_free(&g->v.v[i].named.ranges.v);
-        pgk_vec_free(&g->v.v[i].named.branches.v);
-        pgk_functions_close(&g->v.v[i].functions);
-        pgk_probe_index_close(&g->v.v[i].index);
-        pgk_probes_close(&g->v.v[i].probes);
+    for (size_t i = 0; i < g->images.n; i++) {
+        if (g->images.v[i].has_code)
+            pgk_code_close(&g->images.v[i].code);
+        pgk_steps_free(&g->images.v[i].steps);
+        pgk_step_table_free(&g->images.v[i].step_counts);
+        pgk_counters_free(&g->images.v[i].counters);
+        pgk_traces_free(&g->images.v[i].traces);
+        pgk_vtable_symbols_free(&g->images.v[i].vtables);
+        pgk_type_tests_free(&g->images.v[i].tests);
+        pgk_pairs_free(&g->images.v[i].equal);
+        pgk_pairs_free(&g->images.v[i].accesses);
+        pgk_pairs_free(&g->images.v[i].hits);
+        pgk_pairs_free(&g->images.v[i].hit_calls);
+        pgk_pairs_free(&g->images.v[i].hit_frameless);
+        pgk_call_trie_free(&g->images.v[i].calls);
+        pgk_first_runs_free(&g->images.v[i].first_runs);
+        pgk_first_runs_free(&g->images.v[i].first_runs_here);
+        pgk_vec_free(&g->images.v[i].profiled);
+        pgk_vec_free(&g->images.v[i].named.ranges.list);
+        pgk_vec_free(&g->images.v[i].named.branches.list);
+        pgk_functions_close(&g->images.v[i].functions);
+        pgk_probe_index_close(&g->images.v[i].index);
+        pgk_probes_close(&g->images.v[i].probes);
     }
-    pgk_vec_free(&g->v);
+    pgk_vec_free(&g->images);
     pgk_vec_free(&g->branches);
     pgk_vec_free(&g->chain);
     pgk_vec_free(&g->seen);
@@ -144,7 +144,7 @@ static void take_info(struct pgk_gen *g)
 static int add_raw(struct pgk_gen *g, const struct pgk_filemap *map, const char *path,
                    struct pgk_err *err)
 {
-    struct pgk_gen_binary *b = &g->v.v[0];
+    struct pgk_gen_binary *b = &g->images.v[0];
     struct pgk_source src = {.file = path, .format = "address counts"};
     PGK_TRY(pgk_gen_need_code(g, b));
     struct pgk_address_counts c = {.counters = &b->counters,
@@ -199,7 +199,7 @@ static void note_files(struct pgk_gen *g)
         pgk_warn("%s was not mapped in the recording, but other files were (%s): addresses are "
                  "used unchanged, which is right for a program at a fixed address. Say with "
                  "--map which file it was",
-                 pgk_elf_path(g->v.v[0].elf), files[0].path);
+                 pgk_elf_path(g->images.v[0].elf), files[0].path);
     if (!*g->elsewhere)
         for (size_t i = 0; i < NAMED && name_file(g, files); i++)
             ;
@@ -237,10 +237,11 @@ static int add_recording(struct pgk_gen *g, struct pgk_filemap *map, const char 
                                                                 .sample = pgk_gen_on_sample,
                                                                 .trace = pgk_gen_on_trace},
                                      err);
-    for (size_t i = 0; i < g->v.n && !status; i++)
-        status = pgk_gen_count_steps(&g->v.v[i], g->contexts, err);
-    for (size_t i = 0; i < g->v.n && !status; i++)
-        if (!pgk_first_runs_move(&g->v.v[i].first_runs, &g->v.v[i].first_runs_here, g->start))
+    for (size_t i = 0; i < g->images.n && !status; i++)
+        status = pgk_gen_count_steps(&g->images.v[i], g->contexts, err);
+    for (size_t i = 0; i < g->images.n && !status; i++)
+        if (!pgk_first_runs_move(&g->images.v[i].first_runs, &g->images.v[i].first_runs_here,
+                                 g->start))
             status = pgk_fail_nomem(err);
     take_info(g);
     const bool foreign = !g->space.any_matched && g->space.foreign;
@@ -280,21 +281,21 @@ int pgk_gen_add_file(struct pgk_gen *g, const char *path, pgk_format_rows row_at
 /* Counters by contexts of names, which are functions and lines. */
 static bool has_names(const struct pgk_gen_binary *b)
 {
-    return b->named.ranges.v.n || b->named.branches.v.n;
+    return b->named.ranges.list.n || b->named.branches.list.n;
 }
 
 static bool has_counts(const struct pgk_gen_binary *b)
 {
-    return b->counters.ranges.v.n || b->counters.branches.v.n || b->calls.ranges.v.n ||
-           b->calls.branches.v.n || b->calls.vtables.v.n || b->hits.v.n || has_names(b);
+    return b->counters.ranges.list.n || b->counters.branches.list.n || b->calls.ranges.list.n ||
+           b->calls.branches.list.n || b->calls.vtables.list.n || b->hits.list.n || has_names(b);
 }
 
 /* Samples of instructions count where no branch was recorded; a calling context needs branches. */
 static void settle_hits(struct pgk_gen *g)
 {
     bool branches = g->contexts;
-    for (size_t i = 0; i < g->v.n && !branches; i++)
-        branches = g->v.v[i].counters.branches.v.n;
+    for (size_t i = 0; i < g->images.n && !branches; i++)
+        branches = g->images.v[i].counters.branches.list.n;
     if (!branches) {
         g->stats.inferred = g->hits;
         g->stats.unfit += g->hits_unfit;
@@ -305,8 +306,8 @@ static void settle_hits(struct pgk_gen *g)
         return;
     }
     g->stats.without_branches += g->hits + g->hits_outside;
-    for (size_t i = 0; i < g->v.n; i++)
-        pgk_pairs_free(&g->v.v[i].hits);
+    for (size_t i = 0; i < g->images.n; i++)
+        pgk_pairs_free(&g->images.v[i].hits);
 }
 
 static int find_mark(void *ctx, const struct pgk_elf_entry *e)
@@ -348,14 +349,14 @@ static int add_to_profile(struct pgk_gen *g, struct pgk_gen_binary *b, bool by_p
 static int add_binary(struct pgk_gen *g, uint32_t number, bool by_probes, struct pgk_err *err)
 {
     const uint64_t loads = g->stats.vtable_samples, recovered = g->stats.recovered_types;
-    struct pgk_gen_binary *b = &g->v.v[number];
+    struct pgk_gen_binary *b = &g->images.v[number];
     int status = pgk_binaries_symboliser(g->binaries, number, &b->sym, err);
     if (status == PGK_E_NODEBUG && by_probes) /* probes and symbols are enough */
         status = 0;
     PGK_TRY(status);
     look_at_discriminators(g, b);
     PGK_TRY(pgk_gen_find_type_tests(g, b, err));
-    if (b->hits.v.n)
+    if (b->hits.list.n)
         PGK_TRY(pgk_gen_infer(b, by_probes, g->opts.threads, &g->stats, err));
     pgk_gen_settle(b, &g->stats);
     PGK_TRY(pgk_gen_recover_types(g, b, by_probes, err));
@@ -381,9 +382,9 @@ static int scale_vtables(struct pgk_gen *g, struct pgk_err *err)
                         .expected = "a period in both recordings",
                         .hint = "record with -c N and give perf.data; text of perf script has no "
                                 "periods");
-    for (size_t i = 0; i < g->v.n; i++) {
-        pgk_call_counts_sort(&g->v.v[i].calls.vtables);
-        pgk_gen_scale_loads(g, &g->v.v[i], scale);
+    for (size_t i = 0; i < g->images.n; i++) {
+        pgk_call_counts_sort(&g->images.v[i].calls.vtables);
+        pgk_gen_scale_loads(g, &g->images.v[i], scale);
     }
     return 0;
 }
@@ -405,7 +406,7 @@ static int name_contexts(struct pgk_gen *g, struct pgk_gen_binary *b,
     PGK_TRY(open_probes(g, b, err));
     if (b->probes)
         return 0;
-    int status = pgk_binaries_symboliser(g->binaries, (uint32_t)(b - g->v.v), &b->sym, err);
+    int status = pgk_binaries_symboliser(g->binaries, (uint32_t)(b - g->images.v), &b->sym, err);
     if (status == PGK_E_NODEBUG && !has_names(b))
         return 0;
     PGK_TRY(status);
@@ -439,8 +440,8 @@ static int write_counts(struct pgk_gen *g, struct pgk_gen_binary *b, const char 
         pgk_sink_drop(&out);
     else if (!status)
         status = pgk_sink_commit(&out, err);
-    pgk_vec_free(&named.ranges.v);
-    pgk_vec_free(&named.branches.v);
+    pgk_vec_free(&named.ranges.list);
+    pgk_vec_free(&named.branches.list);
     return status;
 }
 
@@ -453,19 +454,19 @@ int pgk_gen_write_counts(struct pgk_gen *g, const char *path, struct pgk_err *er
                         .hint = "counts of addresses are lost in a profile");
     settle_hits(g);
     pgk_gen_limit_scaled(g);
-    for (size_t i = 0; i < g->v.n; i++) {
-        if (!has_counts(&g->v.v[i]))
+    for (size_t i = 0; i < g->images.n; i++) {
+        if (!has_counts(&g->images.v[i]))
             continue;
         if (b)
             return pgk_fail(err, PGK_E_ARG, .field = "binaries", .found = "counts of several",
                             .expected = "one, which is all that such a file can hold",
                             .hint = "give one with -b, and write a file for each");
-        b = &g->v.v[i];
+        b = &g->images.v[i];
     }
     if (!b)
         return pgk_gen_no_samples(g, err);
-    if (b->hits.v.n) {
-        PGK_TRY(pgk_binaries_symboliser(g->binaries, (uint32_t)(b - g->v.v), &b->sym, err));
+    if (b->hits.list.n) {
+        PGK_TRY(pgk_binaries_symboliser(g->binaries, (uint32_t)(b - g->images.v), &b->sym, err));
         PGK_TRY(pgk_gen_infer(b, true, g->opts.threads, &g->stats, err));
     }
     pgk_gen_settle(b, &g->stats);
@@ -507,8 +508,8 @@ static int count_all(struct pgk_gen *g, struct pgk_err *err)
 {
     bool any = false, by_probes = false;
     PGK_TRY(settle(g, err));
-    for (uint32_t i = 0; i < g->v.n; i++) {
-        struct pgk_gen_binary *b = &g->v.v[i];
+    for (uint32_t i = 0; i < g->images.n; i++) {
+        struct pgk_gen_binary *b = &g->images.v[i];
         if (!has_counts(b))
             continue;
         PGK_TRY(open_probes(g, b, err));
@@ -523,7 +524,7 @@ static int count_all(struct pgk_gen *g, struct pgk_err *err)
 
 static int count_one(struct pgk_gen *g, uint32_t binary, struct pgk_err *err)
 {
-    struct pgk_gen_binary *b = &g->v.v[binary];
+    struct pgk_gen_binary *b = &g->images.v[binary];
     if (!has_counts(b))
         return pgk_gen_no_samples(g, err);
     PGK_TRY(open_probes(g, b, err));
@@ -565,7 +566,7 @@ static int finish(struct pgk_gen *g, struct pgk_gen_binary *binaries, size_t n,
     if (s->density > 0 && s->density < density)
         return 0;
     s->density = density;
-    const char *name = g->profile->names.v.v[g->profile->nodes.v[node].name].s;
+    const char *name = g->profile->names.list.v[g->profile->nodes.v[node].name].s;
     snprintf(s->density_function, sizeof s->density_function, "%s", name ? name : "");
     return 0;
 }
@@ -573,7 +574,7 @@ static int finish(struct pgk_gen *g, struct pgk_gen_binary *binaries, size_t n,
 int pgk_gen_profile(struct pgk_gen *g, struct pgk_sample **profile, struct pgk_err *err)
 {
     PGK_TRY(g->inputs == PGK_GEN_PROFILE ? pgk_gen_find_profiled(g, err) : count_all(g, err));
-    PGK_TRY(finish(g, g->v.v, g->v.n, err));
+    PGK_TRY(finish(g, g->images.v, g->images.n, err));
     *profile = g->profile;
     g->profile = NULL;
     return 0;
@@ -581,17 +582,17 @@ int pgk_gen_profile(struct pgk_gen *g, struct pgk_sample **profile, struct pgk_e
 
 const char *pgk_gen_counted(const struct pgk_gen *g, uint32_t binary)
 {
-    if (binary >= g->v.n)
+    if (binary >= g->images.n)
         return NULL;
-    const struct pgk_gen_binary *b = &g->v.v[binary];
-    return b->traces.v.n || has_counts(b) ? pgk_elf_path(b->elf) : NULL;
+    const struct pgk_gen_binary *b = &g->images.v[binary];
+    return b->traces.list.n || has_counts(b) ? pgk_elf_path(b->elf) : NULL;
 }
 
 /* Counts have names by their numbers, which must be the same in another profile. */
 static bool share_names(struct pgk_sample *into, const struct pgk_sample *from)
 {
-    for (size_t i = 1; i < from->names.v.n; i++) {
-        const struct pgk_sample_name *name = &from->names.v.v[i];
+    for (size_t i = 1; i < from->names.list.n; i++) {
+        const struct pgk_sample_name *name = &from->names.list.v[i];
         assert(name->s);
         if (pgk_sample_name(into, name->s, name->len) != i)
             return false;
@@ -603,16 +604,16 @@ int pgk_gen_profile_of(struct pgk_gen *g, uint32_t binary, struct pgk_sample **p
                        struct pgk_err *err)
 {
     struct pgk_sample *names = g->profile;
-    if (g->inputs == PGK_GEN_PROFILE || binary >= g->v.n)
+    if (g->inputs == PGK_GEN_PROFILE || binary >= g->images.n)
         return pgk_fail(err, PGK_E_ARG, .field = "input",
-                        .found = binary < g->v.n ? "a sample profile" : "no such binary",
+                        .found = binary < g->images.n ? "a sample profile" : "no such binary",
                         .expected = "a recording of the binary",
                         .hint = "samples of a profile are of no binary in particular");
     PGK_TRY(settle(g, err));
     PGK_TRY(pgk_sample_new(&g->profile, err));
     int status = share_names(g->profile, names) ? count_one(g, binary, err) : pgk_fail_nomem(err);
     if (!status)
-        status = finish(g, &g->v.v[binary], 1, err);
+        status = finish(g, &g->images.v[binary], 1, err);
     if (status)
         pgk_sample_close(&g->profile);
     else

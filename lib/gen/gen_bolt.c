@@ -27,7 +27,7 @@ static int add_trace(struct pgk_gen *g, uint32_t binary, struct pgk_gen_place fr
                                                      : PGK_TRACE_ELSEWHERE,
                           .count = count,
                           .mispredicted = mispredicted ? count : 0};
-    return pgk_traces_add(&g->v.v[binary].traces, &t) ? 0 : pgk_fail_nomem(g->err);
+    return pgk_traces_add(&g->images.v[binary].traces, &t) ? 0 : pgk_fail_nomem(g->err);
 }
 
 /* A branch to or from the kernel is an interrupt, after which the program continues. */
@@ -81,7 +81,7 @@ static int count_instruction(struct pgk_gen *g, const struct pgk_perf_sample *s)
     }
     g->hits += s->count;
     return (!name.n || pgk_intern(&g->hit_events, name.s, name.n) != PGK_INDEX_NONE) &&
-                   pgk_pairs_add(&g->v.v[at.binary].hits, at.addr, 0, s->count)
+                   pgk_pairs_add(&g->images.v[at.binary].hits, at.addr, 0, s->count)
                ? 0
                : pgk_fail_nomem(g->err);
 }
@@ -104,21 +104,22 @@ int pgk_gen_count_traces(struct pgk_gen *g, const struct pgk_perf_sample *s)
 
 static bool is_traced(const struct pgk_gen_binary *b)
 {
-    return b->traces.v.n || b->hits.v.n || b->counters.branches.v.n || b->counters.ranges.v.n;
+    return b->traces.list.n || b->hits.list.n || b->counters.branches.list.n ||
+           b->counters.ranges.list.n;
 }
 
 /* Counts of addresses, which do not say from where control came to what ran. */
 static bool add_counters(struct pgk_gen_binary *b)
 {
-    for (size_t i = 0; i < b->counters.branches.v.n; i++) {
-        const struct pgk_pair *p = &b->counters.branches.v.v[i];
+    for (size_t i = 0; i < b->counters.branches.list.n; i++) {
+        const struct pgk_pair *p = &b->counters.branches.list.v[i];
         struct pgk_trace t = {.from = p->from == PGK_ADDR_EXTERNAL ? PGK_TRACE_ELSEWHERE : p->from,
                               .to = p->to, .count = p->count};
         if (!pgk_traces_add(&b->traces, &t))
             return false;
     }
-    for (size_t i = 0; i < b->counters.ranges.v.n; i++) {
-        const struct pgk_pair *p = &b->counters.ranges.v.v[i];
+    for (size_t i = 0; i < b->counters.ranges.list.n; i++) {
+        const struct pgk_pair *p = &b->counters.ranges.list.v[i];
         struct pgk_trace t = {PGK_TRACE_NO_BRANCH, p->from, p->to, p->count, 0};
         if (!pgk_traces_add(&b->traces, &t))
             return false;
@@ -144,7 +145,7 @@ static void take_figures(struct pgk_gen *g, const struct pgk_gen_binary *b,
 int pgk_gen_write_bolt(struct pgk_gen *g, uint32_t binary, enum pgk_bolt_form form,
                        const char *path, struct pgk_err *err)
 {
-    struct pgk_gen_binary *b = &g->v.v[binary];
+    struct pgk_gen_binary *b = &g->images.v[binary];
     struct pgk_bolt_written written;
     struct pgk_sink *out;
     g->err = err;

@@ -41,20 +41,20 @@ static uint64_t scaled(const struct adder *a, const struct pgk_branch_entry *e)
 static uint32_t find_binary(struct adder *a, const struct pgk_branch_module *m)
 {
     struct pgk_gen *g = a->g;
-    for (uint32_t i = 0; i < g->v.n; i++) {
+    for (uint32_t i = 0; i < g->images.n; i++) {
         size_t size;
-        const uint8_t *id = pgk_elf_build_id(g->v.v[i].elf, &size);
+        const uint8_t *id = pgk_elf_build_id(g->images.v[i].elf, &size);
         const bool has_both = size && m->id_size;
-        if (pgk_elf_has_build_id(g->v.v[i].elf, m->id, m->id_size))
+        if (pgk_elf_has_build_id(g->images.v[i].elf, m->id, m->id_size))
             return i;
-        if (!is_named(g, g->v.v[i].elf, i, m->path))
+        if (!is_named(g, g->images.v[i].elf, i, m->path))
             continue;
         if (!has_both)
             return i;
         char recorded[PGK_BUILD_ID_TEXT], given[PGK_BUILD_ID_TEXT];
         snprintf(a->foreign, sizeof a->foreign, "%s in the recording, %s in %s",
                  pgk_build_id_text(recorded, m->id, m->id_size),
-                 pgk_build_id_text(given, id, size), pgk_elf_path(g->v.v[i].elf));
+                 pgk_build_id_text(given, id, size), pgk_elf_path(g->images.v[i].elf));
     }
     return PGK_NO_BINARY;
 }
@@ -64,7 +64,7 @@ static uint32_t place(struct adder *a, uint64_t address, uint64_t *addr, bool *f
 {
     const uint32_t binary = a->of[pgk_branches_module_of(&a->view, address)];
     *addr = pgk_branches_place(address);
-    *fits = binary != PGK_NO_BINARY && pgk_code_is(&a->g->v.v[binary].code, *addr);
+    *fits = binary != PGK_NO_BINARY && pgk_code_is(&a->g->images.v[binary].code, *addr);
     return binary;
 }
 
@@ -73,7 +73,7 @@ static uint64_t call_of(struct adder *a, uint32_t binary, uint64_t back)
 {
     if (a->of[pgk_branches_module_of(&a->view, back)] != binary)
         return PGK_ADDR_EXTERNAL;
-    return pgk_code_call_before(&a->g->v.v[binary].code, pgk_branches_place(back));
+    return pgk_code_call_before(&a->g->images.v[binary].code, pgk_branches_place(back));
 }
 
 /* The calls that an entry happened under, as those of a call chain. */
@@ -103,7 +103,7 @@ static uint32_t node_of(struct adder *a, uint32_t binary, const struct pgk_branc
     a->callers.n = 0;
     if (a->g->contexts && !list_callers(a, binary, e))
         return PGK_INDEX_NONE;
-    return pgk_call_trie_find(&a->g->v.v[binary].calls, a->callers.v, a->callers.n);
+    return pgk_call_trie_find(&a->g->images.v[binary].calls, a->callers.v, a->callers.n);
 }
 
 static bool add_range(struct adder *a, const struct pgk_branch_entry *e)
@@ -114,7 +114,7 @@ static bool add_range(struct adder *a, const struct pgk_branch_entry *e)
     place(a, e->to, &to, &ends);
     if (!fits || !ends)
         return true;
-    struct pgk_gen_binary *b = &a->g->v.v[binary];
+    struct pgk_gen_binary *b = &a->g->images.v[binary];
     a->ran += (double)e->count;
     if (!a->g->contexts)
         return pgk_pairs_add(&b->counters.ranges, from, to, scaled(a, e));
@@ -127,7 +127,7 @@ static bool add_range(struct adder *a, const struct pgk_branch_entry *e)
 static bool count_branch(struct adder *a, const struct pgk_branch_entry *e, uint32_t binary,
                          uint64_t from, uint64_t to)
 {
-    struct pgk_gen_binary *b = &a->g->v.v[binary];
+    struct pgk_gen_binary *b = &a->g->images.v[binary];
     if (!a->g->contexts)
         return pgk_pairs_add(&b->counters.branches, from, to, scaled(a, e));
     const uint32_t node = from == PGK_ADDR_EXTERNAL ? pgk_call_trie_find(&b->calls, NULL, 0)
@@ -139,7 +139,7 @@ static bool count_branch(struct adder *a, const struct pgk_branch_entry *e, uint
 /* Tables of the linker (.plt) are no code that profiles are of. */
 static bool is_unfit(struct adder *a, uint32_t binary, uint64_t addr)
 {
-    return binary != PGK_NO_BINARY && pgk_code_is_between(&a->g->v.v[binary].code, addr);
+    return binary != PGK_NO_BINARY && pgk_code_is_between(&a->g->images.v[binary].code, addr);
 }
 
 static bool add_branch(struct adder *a, const struct pgk_branch_entry *e)
@@ -177,7 +177,7 @@ static int add_load(struct adder *a, const struct pgk_branch_entry *e)
     a->loaded += (double)e->count;
     if (data.binary == PGK_NO_BINARY || g->opts.no_vtables)
         return 0;
-    struct pgk_gen_binary *b = &g->v.v[g->opts.data ? data.binary : binary];
+    struct pgk_gen_binary *b = &g->images.v[g->opts.data ? data.binary : binary];
     if (g->opts.data)
         return pgk_pairs_add(&b->accesses, data.addr, 0, scaled(a, e)) ? 0 : pgk_fail_nomem(g->err);
     if (!fits)
@@ -254,7 +254,7 @@ int pgk_gen_add_branches(struct pgk_gen *g, const struct pgk_filemap *map, const
         if ((a.of[i] = find_binary(&a, &m)) == PGK_NO_BINARY)
             continue;
         any = true;
-        PGK_TRY(pgk_gen_need_code(g, &g->v.v[a.of[i]]));
+        PGK_TRY(pgk_gen_need_code(g, &g->images.v[a.of[i]]));
     }
     if (!any && *a.foreign)
         return pgk_fail(err, PGK_E_MISMATCH, .file = path, .field = "build id", .found = a.foreign,
@@ -262,7 +262,7 @@ int pgk_gen_add_branches(struct pgk_gen *g, const struct pgk_filemap *map, const
                         .hint = "give exactly the file that was recorded with -b");
     const uint64_t windows = a.view.head.counters[PGK_BRANCH_WINDOWS];
     g->stats.samples = pgk_add_saturated(g->stats.samples, windows);
-    g->stats.lost = pgk_add_saturated(g->stats.lost, a.view.head.counters[PGK_BRANCH_NO_ROOM]);
+    g->stats.lost = pgk_add_saturated(g->stats.lost, a.view.head.counters[PGK_BRANCH_TABLE_FULL]);
     if (!any) {
         g->stats.outside = pgk_add_saturated(g->stats.outside, windows);
         note_elsewhere(&a);

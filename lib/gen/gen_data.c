@@ -34,7 +34,7 @@ static struct pgk_gen_place place_by_code(struct pgk_gen *g, const struct pgk_pe
 {
     struct pgk_gen_place code = pgk_gen_place(g, s, ip);
     struct pgk_gen_place data = {code.binary, addr - ip + code.addr};
-    if (code.binary == PGK_NO_BINARY || !is_loaded(g->v.v[code.binary].elf, data.addr))
+    if (code.binary == PGK_NO_BINARY || !is_loaded(g->images.v[code.binary].elf, data.addr))
         data.binary = PGK_NO_BINARY;
     return data;
 }
@@ -48,7 +48,7 @@ int pgk_gen_count_access(struct pgk_gen *g, const struct pgk_perf_sample *s, uin
         at = pgk_gen_place(g, s, addr);
     if (at.binary == PGK_NO_BINARY)
         return 0;
-    return pgk_pairs_add(&g->v.v[at.binary].accesses, at.addr, 0, s->count)
+    return pgk_pairs_add(&g->images.v[at.binary].accesses, at.addr, 0, s->count)
                ? 0
                : pgk_fail_nomem(g->err);
 }
@@ -65,14 +65,14 @@ struct data {
     struct pgk_data_places places; /* of the binary whose accesses are reported */
 };
 
-static int tell(struct data *d, const char *symbol, uint64_t literal, uint64_t count)
+static int note(struct data *d, const char *symbol, uint64_t literal, uint64_t count)
 {
     struct pgk_heap_data item = {.symbol = symbol, .literal = literal, .accesses = count,
                                  .cold = !count};
     return pgk_heap_build_data(d->heap, &item, 1, d->err);
 }
 
-static int tell_variable(struct data *d, const struct pgk_elf_sym *sym, uint64_t count)
+static int note_variable(struct data *d, const struct pgk_elf_sym *sym, uint64_t count)
 {
     struct pgk_heap_data item = {.symbol = sym->name, .accesses = count};
     item.places = pgk_data_places_at(&d->places, sym->addr, &item.n_places);
@@ -138,7 +138,7 @@ static bool is_variable(const struct pgk_elf *elf, const struct pgk_elf_sym *sym
 }
 
 /* The variables that hold an address, of which there are several if they are aliases. */
-static int tell_variables(struct data *d, const struct pgk_elf *elf, const struct pgk_pair *access,
+static int note_variables(struct data *d, const struct pgk_elf *elf, const struct pgk_pair *access,
                           bool *any)
 {
     const struct pgk_elf_sym *syms;
@@ -153,23 +153,23 @@ static int tell_variables(struct data *d, const struct pgk_elf *elf, const struc
         if (id == PGK_INDEX_NONE)
             return pgk_fail_nomem(d->err);
         if (id)
-            PGK_TRY(tell_variable(d, &syms[i], access->count));
+            PGK_TRY(note_variable(d, &syms[i], access->count));
         *any |= id;
     }
     return 0;
 }
 
-static int tell_access(struct data *d, const struct pgk_elf *elf, const struct pgk_pair *access)
+static int note_access(struct data *d, const struct pgk_elf *elf, const struct pgk_pair *access)
 {
     struct pgk_elf_section_info section;
     uint64_t hash;
     bool any, ok = true;
-    PGK_TRY(tell_variables(d, elf, access, &any));
+    PGK_TRY(note_variables(d, elf, access, &any));
     if (!any && find_section(elf, access->from, &section) &&
         find_literal(&section, access->from, &hash)) {
         any = true;
         (void)is_new_literal(d, hash, &ok);
-        PGK_TRY(ok ? tell(d, "", hash, access->count) : pgk_fail_nomem(d->err));
+        PGK_TRY(ok ? note(d, "", hash, access->count) : pgk_fail_nomem(d->err));
     }
     d->g->stats.data_samples += any ? access->count : 0;
     return 0;
@@ -177,7 +177,7 @@ static int tell_access(struct data *d, const struct pgk_elf *elf, const struct p
 
 /* ---- what is never accessed ---- */
 
-static int tell_cold_variables(struct data *d, const struct pgk_elf *elf)
+static int note_cold_variables(struct data *d, const struct pgk_elf *elf)
 {
     const struct pgk_elf_sym *syms;
     size_t n;
@@ -190,13 +190,13 @@ static int tell_cold_variables(struct data *d, const struct pgk_elf *elf)
         if (id == PGK_INDEX_NONE)
             return pgk_fail_nomem(d->err);
         if (id >= known && id)
-            PGK_TRY(tell(d, syms[i].name, 0, 0));
+            PGK_TRY(note(d, syms[i].name, 0, 0));
     }
     return 0;
 }
 
 /* Of sections that hold nothing but literals. */
-static int tell_cold_literals(struct data *d, const struct pgk_elf *elf)
+static int note_cold_literals(struct data *d, const struct pgk_elf *elf)
 {
     for (size_t i = 0; i < pgk_elf_section_count(elf); i++) {
         struct pgk_elf_section_info s = pgk_elf_section_at(elf, i);
@@ -210,7 +210,7 @@ static int tell_cold_literals(struct data *d, const struct pgk_elf *elf)
             end = (uint64_t)(nul - s.bytes);
             uint64_t hash = literal_hash(s.bytes + at, end - at);
             if (end > at && is_new_literal(d, hash, &ok))
-                PGK_TRY(tell(d, "", hash, 0));
+                PGK_TRY(note(d, "", hash, 0));
             if (!ok)
                 return pgk_fail_nomem(d->err);
         }
@@ -218,27 +218,27 @@ static int tell_cold_literals(struct data *d, const struct pgk_elf *elf)
     return 0;
 }
 
-static int tell_accesses(struct data *d, uint32_t number)
+static int note_accesses(struct data *d, uint32_t number)
 {
-    struct pgk_gen_binary *b = &d->g->v.v[number];
-    if (!b->accesses.v.n)
+    struct pgk_gen_binary *b = &d->g->images.v[number];
+    if (!b->accesses.list.n)
         return 0;
     int status = b->sym ? 0 : pgk_binaries_symboliser(d->g->binaries, number, &b->sym, d->err);
     if (!status || status == PGK_E_NODEBUG) /* names of variables are symbols */
         status = pgk_data_places_read(&d->places, b->sym, d->err);
     pgk_pairs_sort(&b->accesses);
-    for (size_t k = 0; k < b->accesses.v.n && !status; k++)
-        status = tell_access(d, b->elf, &b->accesses.v.v[k]);
+    for (size_t k = 0; k < b->accesses.list.n && !status; k++)
+        status = note_access(d, b->elf, &b->accesses.list.v[k]);
     pgk_data_places_free(&d->places);
     return status;
 }
 
 /* A name that is hot in one binary is not cold because of another. */
-static int tell_all(struct data *d)
+static int note_all(struct data *d)
 {
     struct pgk_gen *g = d->g;
-    for (size_t i = 0; i < g->v.n; i++)
-        PGK_TRY(tell_accesses(d, (uint32_t)i));
+    for (size_t i = 0; i < g->images.n; i++)
+        PGK_TRY(note_accesses(d, (uint32_t)i));
     pgk_gen_to_samples(&g->stats.data_samples, 0, g->load_unit);
     if (!g->stats.data_samples)
         return pgk_fail(d->err, PGK_E_EMPTY, .field = "accesses of static data",
@@ -247,10 +247,10 @@ static int tell_all(struct data *d)
                         .expected = "some of variables or string literals of the given binaries",
                         .hint = "record loads with their addresses, as perf record -d -e "
                                 "mem_inst_retired.all_loads:upp does");
-    for (size_t i = 0; i < g->v.n; i++)
-        if (g->v.v[i].accesses.v.n) {
-            PGK_TRY(tell_cold_variables(d, g->v.v[i].elf));
-            PGK_TRY(tell_cold_literals(d, g->v.v[i].elf));
+    for (size_t i = 0; i < g->images.n; i++)
+        if (g->images.v[i].accesses.list.n) {
+            PGK_TRY(note_cold_variables(d, g->images.v[i].elf));
+            PGK_TRY(note_cold_literals(d, g->images.v[i].elf));
         }
     return 0;
 }
@@ -260,7 +260,7 @@ int pgk_gen_data_profile(struct pgk_gen *g, struct pgk_heap **heap, struct pgk_e
     struct data d = {.g = g, .err = err};
     PGK_TRY(pgk_heap_new(&d.heap, err));
     pgk_gen_limit_scaled(g);
-    int status = pgk_intern(&d.hot, "", 0) == PGK_INDEX_NONE ? pgk_fail_nomem(err) : tell_all(&d);
+    int status = pgk_intern(&d.hot, "", 0) == PGK_INDEX_NONE ? pgk_fail_nomem(err) : note_all(&d);
     pgk_intern_free(&d.hot);
     pgk_index_free(&d.literals);
     pgk_vec_free(&d.hashes);

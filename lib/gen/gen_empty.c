@@ -45,16 +45,16 @@ int pgk_gen_no_samples(const struct pgk_gen *g, struct pgk_err *err)
 
 static bool first_pair(const struct pgk_pairs *pairs, uint64_t *addr)
 {
-    if (pairs->v.n)
-        *addr = pairs->v.v[0].to;
-    return pairs->v.n;
+    if (pairs->list.n)
+        *addr = pairs->list.v[0].to;
+    return pairs->list.n;
 }
 
 static bool first_count(const struct pgk_call_counts *counts, uint64_t *addr)
 {
-    if (counts->v.n)
-        *addr = counts->v.v[0].to;
-    return counts->v.n;
+    if (counts->list.n)
+        *addr = counts->list.v[0].to;
+    return counts->list.n;
 }
 
 /* An address of the code that was counted; targets of branches are never outside of it. */
@@ -63,7 +63,7 @@ static bool counted_code(const struct pgk_gen_binary *b, uint64_t *addr)
     return first_pair(&b->counters.ranges, addr) || first_pair(&b->counters.branches, addr) ||
            first_count(&b->calls.ranges, addr) || first_count(&b->calls.branches, addr) ||
            first_count(&b->named.ranges, addr) || first_count(&b->named.branches, addr) ||
-           (b->calls.vtables.v.n && (*addr = b->calls.vtables.v.v[0].from));
+           (b->calls.vtables.list.n && (*addr = b->calls.vtables.list.v[0].from));
 }
 
 /* The first binary that was counted by lines or probes; NULL if all counts were of impossible
@@ -71,9 +71,9 @@ static bool counted_code(const struct pgk_gen_binary *b, uint64_t *addr)
 static const struct pgk_gen_binary *first_counted(const struct pgk_gen *g, bool by_probes,
                                                   uint64_t *addr)
 {
-    for (size_t i = 0; i < g->v.n; i++)
-        if (!!g->v.v[i].probes == by_probes && counted_code(&g->v.v[i], addr))
-            return &g->v.v[i];
+    for (size_t i = 0; i < g->images.n; i++)
+        if (!!g->images.v[i].probes == by_probes && counted_code(&g->images.v[i], addr))
+            return &g->images.v[i];
     return NULL;
 }
 

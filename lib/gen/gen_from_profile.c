@@ -66,7 +66,7 @@ static int add_symbol(void *ctx, const struct pgk_elf_entry *e)
 static bool list_profiled(const struct pgk_sample *p, struct pgk_gen_binary *b)
 {
     struct profiled f = {.p = p, .addrs = &b->profiled};
-    f.named = pgk_mem_zalloc(p->names.v.n + 1, sizeof *f.named);
+    f.named = pgk_mem_zalloc(p->names.list.n + 1, sizeof *f.named);
     for (size_t i = 1; f.named && i < p->nodes.n; i++)
         if (p->nodes.v[i].flags & PGK_NODE_CONTEXT)
             f.named[p->nodes.v[i].name] = true;
@@ -78,7 +78,7 @@ static bool list_profiled(const struct pgk_sample *p, struct pgk_gen_binary *b)
 /* The data that the pre-inliner needs: functions, and their probes or else debug information. */
 static int open_code(struct pgk_gen *g, uint32_t number, struct pgk_err *err)
 {
-    struct pgk_gen_binary *b = &g->v.v[number];
+    struct pgk_gen_binary *b = &g->images.v[number];
     bool by_probes = g->profile->kind.probes;
     PGK_TRY(pgk_gen_need_code(g, b));
     if (by_probes)
@@ -97,17 +97,17 @@ int pgk_gen_find_profiled(struct pgk_gen *g, struct pgk_err *err)
     g->contexts = g->profile->kind.contexts;
     if (pgk_sample_names_unspelled(&g->profile->names))
         PGK_TRY(pgk_sample_name_from_binaries(g->profile, g->binaries, err));
-    for (uint32_t i = 0; i < g->v.n; i++) {
-        if (!list_profiled(g->profile, &g->v.v[i]))
+    for (uint32_t i = 0; i < g->images.n; i++) {
+        if (!list_profiled(g->profile, &g->images.v[i]))
             return pgk_fail_nomem(err);
-        if (g->v.v[i].profiled.n && sizes)
+        if (g->images.v[i].profiled.n && sizes)
             PGK_TRY(open_code(g, i, err));
-        any |= g->v.v[i].profiled.n;
+        any |= g->images.v[i].profiled.n;
     }
     if (any)
         return 0;
-    return pgk_fail(err, PGK_E_MISMATCH, .file = pgk_elf_path(g->v.v[0].elf), .field = "functions",
-                    .found = "none of those of the profile",
+    return pgk_fail(err, PGK_E_MISMATCH, .file = pgk_elf_path(g->images.v[0].elf),
+                    .field = "functions", .found = "none of those of the profile",
                     .expected = "symbols of the program that the profile is of",
                     .hint = "give exactly the file that was recorded with -b; if it was stripped, "
                             "its debug file, too (--debug-binary)");

@@ -16,7 +16,7 @@ static int count_op(struct pgk_gen *g, const struct pgk_perf_sample *s, const st
     PGK_TRY(pgk_gen_code_place(g, s, op->target, &to));
     if (!op->is_branch || at.binary == PGK_NO_BINARY || to.binary != at.binary)
         return 0;
-    struct pgk_gen_binary *b = &g->v.v[at.binary];
+    struct pgk_gen_binary *b = &g->images.v[at.binary];
     uint8_t mark = pgk_code_mark(&b->code, at.addr);
     if (!(mark & PGK_CODE_INDIRECT) || pgk_code_kind(mark) != PGK_INSN_CALL)
         return 0;

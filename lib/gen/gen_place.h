@@ -16,7 +16,7 @@ static inline struct pgk_gen_place pgk_gen_place(struct pgk_gen *g, const struct
     unsigned i = 0;
     if (PGK_UNLIKELY(g->stats.no_mapping))
         return (struct pgk_gen_place){0, addr};
-    while (i < PGK_GEN_WINDOWS && addr - g->windows[i].start >= g->room[i])
+    while (i < PGK_GEN_WINDOWS && addr - g->windows[i].start >= g->window_size[i])
         i++;
     if (PGK_UNLIKELY(i == PGK_GEN_WINDOWS))
         i = pgk_gen_find_window(g, s, addr);

@@ -40,7 +40,7 @@ struct pgk_gen {
     bool settled; /* nothing may be added any more */
     bool decided, contexts; /* counters are kept by calling context */
     struct pgk_sample *profile;       /* names of vtables go there as they are met */
-    PGK_VEC(struct pgk_gen_binary) v; /* parallel to the set of binaries */
+    PGK_VEC(struct pgk_gen_binary) images; /* parallel to the set of binaries */
     pgk_known_vec known;
     bool has_mappings; /* some recording says which files were where */
     char elsewhere[200]; /* files of the recording that most samples of no use were in */
@@ -55,7 +55,7 @@ struct pgk_gen {
     /* Of the input that is being read: */
     struct pgk_address_space space;
     struct pgk_address_window windows[PGK_GEN_WINDOWS]; /* in which addresses were found lately */
-    uint64_t room[PGK_GEN_WINDOWS]; /* size of each for the sample in hand; 0: not for this one */
+    uint64_t window_size[PGK_GEN_WINDOWS]; /* for the sample in hand; 0: not for this one */
     unsigned next_window;
     unsigned last_of[2]; /* the window that was used last: [true] of a binary, [false] elsewhere */
     uint64_t start; /* least time of a sample */

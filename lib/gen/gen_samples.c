@@ -53,7 +53,7 @@ int pgk_gen_code_place(struct pgk_gen *g, const struct pgk_perf_sample *s, uint6
     *place = pgk_gen_place(g, s, addr);
     if (place->binary == PGK_NO_BINARY)
         return 0;
-    struct pgk_gen_binary *b = &g->v.v[place->binary];
+    struct pgk_gen_binary *b = &g->images.v[place->binary];
     PGK_TRY(pgk_gen_need_code(g, b));
     if (!pgk_code_is(&b->code, place->addr))
         place->binary = PGK_NO_BINARY;
@@ -89,7 +89,7 @@ static bool is_unfit(struct pgk_gen *g, struct pgk_gen_offset at)
 {
     if (at.binary == PGK_NO_BINARY || at.off == PGK_STEP_OUT)
         return false;
-    struct pgk_gen_binary *b = &g->v.v[at.binary];
+    struct pgk_gen_binary *b = &g->images.v[at.binary];
     if (!b->has_code || !pgk_code_is_between(&b->code, b->code.base + at.off))
         return false;
     if (!*g->stats.examples[PGK_GEN_UNFIT])
@@ -116,8 +116,8 @@ static int find_offset(struct pgk_gen *g, const struct pgk_perf_sample *s, uint6
     *at = (struct pgk_gen_offset){PGK_NO_BINARY, PGK_STEP_OUT};
     if (place.binary == PGK_NO_BINARY)
         return 0;
-    PGK_TRY(pgk_gen_need_code(g, &g->v.v[place.binary]));
-    at->off = pgk_code_offset(&g->v.v[place.binary].code, place.addr);
+    PGK_TRY(pgk_gen_need_code(g, &g->images.v[place.binary]));
+    at->off = pgk_code_offset(&g->images.v[place.binary].code, place.addr);
     if (at->off != PGK_STEP_OUT)
         at->binary = place.binary;
     return 0;
@@ -126,45 +126,45 @@ static int find_offset(struct pgk_gen *g, const struct pgk_perf_sample *s, uint6
 /* The two binaries with most addresses of a sample: programs leave their own code for that of a
  * library and come back. It is unpredictable in which of them an address is, so the code does not
  * branch on it. */
-struct near {
-    uint64_t start, room;             /* of code; room: number of addresses in it */
-    uint64_t other_start, other_room; /* of what is none of ours */
-    uint32_t first;                   /* offset of `start` from the base of the code */
+struct likely_ranges {
+    uint64_t code_start, code_size;       /* of addresses in code of `binary` */
+    uint64_t outside_start, outside_size; /* of what is none of ours */
+    uint32_t first;                       /* offset of `code_start` from the base of the code */
     uint32_t binary;
     bool know_outside; /* there is an example of a branch outside of all binaries */
 };
 
-static struct near find_near(const struct pgk_gen *g)
+static struct likely_ranges find_likely(const struct pgk_gen *g)
 {
     unsigned ours = g->last_of[true], other = g->last_of[false];
     const struct pgk_address_window *w = &g->windows[ours];
-    struct near near = {.know_outside = *g->stats.examples[PGK_GEN_BRANCH_OUTSIDE],
-                        .binary = g->stats.no_mapping ? 0 : w->binary};
-    if (near.binary == PGK_NO_BINARY || !g->v.v[near.binary].has_code)
-        return (struct near){0};
-    const struct pgk_code *code = &g->v.v[near.binary].code;
+    struct likely_ranges likely = {.know_outside = *g->stats.examples[PGK_GEN_BRANCH_OUTSIDE],
+                                   .binary = g->stats.no_mapping ? 0 : w->binary};
+    if (likely.binary == PGK_NO_BINARY || !g->images.v[likely.binary].has_code)
+        return (struct likely_ranges){0};
+    const struct pgk_code *code = &g->images.v[likely.binary].code;
     if (g->stats.no_mapping) { /* addresses are those of the binary */
-        near.start = code->base;
-        near.room = code->span;
-        near.other_room = UINT64_MAX;
-        return near;
+        likely.code_start = code->base;
+        likely.code_size = code->span;
+        likely.outside_size = UINT64_MAX;
+        return likely;
     }
     uint64_t low = w->bias + code->base, high = low + code->span;
-    near.start = low > w->start ? low : w->start;
-    near.first = (uint32_t)(near.start - low);
-    if (g->room[ours] && near.start < high && near.start < w->end)
-        near.room = (high < w->end ? high : w->end) - near.start;
-    near.other_start = g->windows[other].start;
-    near.other_room = g->windows[other].binary == PGK_NO_BINARY ? g->room[other] : 0;
-    return near;
+    likely.code_start = low > w->start ? low : w->start;
+    likely.first = (uint32_t)(likely.code_start - low);
+    if (g->window_size[ours] && likely.code_start < high && likely.code_start < w->end)
+        likely.code_size = (high < w->end ? high : w->end) - likely.code_start;
+    likely.outside_start = g->windows[other].start;
+    likely.outside_size = g->windows[other].binary == PGK_NO_BINARY ? g->window_size[other] : 0;
+    return likely;
 }
 
 /* False if it is neither here nor there. */
-static inline bool near_offset(const struct near *near, uint64_t addr, uint32_t *off)
+static inline bool likely_offset(const struct likely_ranges *likely, uint64_t addr, uint32_t *off)
 {
-    bool inside = addr - near->start < near->room;
-    bool other = addr - near->other_start < near->other_room;
-    *off = ((uint32_t)(addr - near->start) + near->first) | ((uint32_t)inside - 1);
+    bool inside = addr - likely->code_start < likely->code_size;
+    bool other = addr - likely->outside_start < likely->outside_size;
+    *off = ((uint32_t)(addr - likely->code_start) + likely->first) | ((uint32_t)inside - 1);
     return inside | other;
 }
 
@@ -178,7 +178,7 @@ static int count_branch(struct pgk_gen *g, struct pgk_gen_offset from, struct pg
     *known = false;
     if (binary == PGK_NO_BINARY)
         return 0;
-    struct pgk_gen_binary *b = &g->v.v[binary];
+    struct pgk_gen_binary *b = &g->images.v[binary];
     uint32_t source = from.binary == binary ? from.off : PGK_STEP_OUT, target = to.off;
     uint32_t end = last->binary == binary && target != PGK_STEP_OUT ? last->off : PGK_STEP_OUT;
     if (!pgk_step_counts_add(&b->step_counts, &b->code, &b->counters, &source, &target, end,
@@ -188,7 +188,7 @@ static int count_branch(struct pgk_gen *g, struct pgk_gen_offset from, struct pg
         note_unfit_branch(g, from, to, count);
     struct pgk_gen_offset left = {source == PGK_STEP_OUT ? PGK_NO_BINARY : binary, source};
     if (from.binary != binary && from.binary != PGK_NO_BINARY) { /* one of ours called another */
-        struct pgk_code *code = &g->v.v[from.binary].code;
+        struct pgk_code *code = &g->images.v[from.binary].code;
         if (pgk_code_is(code, code->base + from.off))
             left = from;
     }
@@ -208,17 +208,17 @@ struct step_key {
 
 /* Places branches from the i-th on as long as that is easy, and calls for their entries of the
  * table; returns how far it came. Branches from elsewhere to elsewhere are left out. */
-static size_t place_near(const struct near *near, const struct pgk_step_table *t,
-                         const struct pgk_perf_sample *s, size_t i, uint32_t source,
-                         struct step_key *keys, size_t *n_keys)
+static size_t place_likely(const struct likely_ranges *likely, const struct pgk_step_table *t,
+                           const struct pgk_perf_sample *s, size_t i, uint32_t source,
+                           struct step_key *keys, size_t *n_keys)
 {
     size_t end = s->n_branches - i < BATCH ? s->n_branches : i + BATCH, n = 0;
     for (; i < end; i++) {
         uint32_t from, to;
-        bool easy = near_offset(near, s->branches[i].from, &from);
-        easy &= near_offset(near, s->branches[i].to, &to);
+        bool easy = likely_offset(likely, s->branches[i].from, &from);
+        easy &= likely_offset(likely, s->branches[i].to, &to);
         bool outside = (from & to) == PGK_STEP_OUT;
-        if (PGK_UNLIKELY(!(easy & (near->know_outside | !outside))))
+        if (PGK_UNLIKELY(!(easy & (likely->know_outside | !outside))))
             break;
         struct step_key *key = &keys[n];
         key->from = from;
@@ -235,17 +235,17 @@ static size_t place_near(const struct near *near, const struct pgk_step_table *t
 }
 
 /* Counts branches from the i-th on as long as all is known; returns how far it came. */
-static size_t count_near(struct pgk_gen *g, const struct pgk_perf_sample *s, size_t i,
-                         struct pgk_gen_offset *last, bool *any)
+static size_t count_likely(struct pgk_gen *g, const struct pgk_perf_sample *s, size_t i,
+                           struct pgk_gen_offset *last, bool *any)
 {
     struct step_key keys[BATCH];
-    const struct near near = find_near(g);
-    const struct pgk_step_table *t = &g->v.v[near.binary].step_counts;
-    uint32_t source = last->binary == near.binary ? last->off : PGK_STEP_OUT;
+    const struct likely_ranges likely = find_likely(g);
+    const struct pgk_step_table *t = &g->images.v[likely.binary].step_counts;
+    uint32_t source = last->binary == likely.binary ? last->off : PGK_STEP_OUT;
     size_t n, k = 0;
-    if (!near.room || !t->v)
+    if (!likely.code_size || !t->v)
         return i;
-    size_t reached = place_near(&near, t, s, i, source, keys, &n);
+    size_t reached = place_likely(&likely, t, s, i, source, keys, &n);
     for (; k < n; k++) {
         struct pgk_step_entry *e =
             pgk_step_table_find_at(t, keys[k].home, keys[k].from, keys[k].to, keys[k].end);
@@ -258,7 +258,7 @@ static size_t count_near(struct pgk_gen *g, const struct pgk_perf_sample *s, siz
     g->stats.branches_outside += s->count * (reached - i - k);
     if (k) {
         source = keys[k - 1].from;
-        *last = (struct pgk_gen_offset){source == PGK_STEP_OUT ? PGK_NO_BINARY : near.binary,
+        *last = (struct pgk_gen_offset){source == PGK_STEP_OUT ? PGK_NO_BINARY : likely.binary,
                                         source};
         *any = true;
     }
@@ -272,7 +272,7 @@ static int count_branches(struct pgk_gen *g, const struct pgk_perf_sample *s)
     bool any = false;
     g->stats.branches += s->count * s->n_branches;
     for (size_t i = 0; i < s->n_branches; i++) {
-        i = count_near(g, s, i, &last, &any);
+        i = count_likely(g, s, i, &last, &any);
         if (i == s->n_branches)
             break;
         struct pgk_gen_offset from, to;
@@ -309,11 +309,11 @@ static size_t user_chain(const struct pgk_perf_sample *s, const uint64_t **chain
 }
 
 static inline int offset_of(struct pgk_gen *g, const struct pgk_perf_sample *s, uint64_t addr,
-                            const struct near *near, struct pgk_gen_offset *at)
+                            const struct likely_ranges *likely, struct pgk_gen_offset *at)
 {
-    if (PGK_UNLIKELY(!near_offset(near, addr, &at->off)))
+    if (PGK_UNLIKELY(!likely_offset(likely, addr, &at->off)))
         return find_offset(g, s, addr, at);
-    at->binary = at->off == PGK_STEP_OUT ? PGK_NO_BINARY : near->binary;
+    at->binary = at->off == PGK_STEP_OUT ? PGK_NO_BINARY : likely->binary;
     return 0;
 }
 
@@ -326,10 +326,10 @@ static int place_sample(struct pgk_gen *g, const struct pgk_perf_sample *s)
     if (!pgk_vec_reserve(&g->branches, 2 * s->n_branches) ||
         !pgk_vec_reserve(&g->seen, s->n_branches) || !pgk_vec_reserve(&g->chain, n_chain))
         return pgk_fail_nomem(g->err);
-    const struct near near = find_near(g);
+    const struct likely_ranges likely = find_likely(g);
     for (size_t i = 0; i < s->n_branches; i++) {
-        PGK_TRY(offset_of(g, s, s->branches[i].from, &near, &g->branches.v[g->branches.n++]));
-        PGK_TRY(offset_of(g, s, s->branches[i].to, &near, &g->branches.v[g->branches.n++]));
+        PGK_TRY(offset_of(g, s, s->branches[i].from, &likely, &g->branches.v[g->branches.n++]));
+        PGK_TRY(offset_of(g, s, s->branches[i].to, &likely, &g->branches.v[g->branches.n++]));
         g->seen.v[g->seen.n++] = 0;
     }
     for (size_t i = 0; i < n_chain; i++)
@@ -346,7 +346,7 @@ static uint64_t seen_from(const struct pgk_gen_place *place, uint32_t binary)
  * it, comes of code without frame pointers. */
 static bool list_callers(struct pgk_gen *g, uint32_t binary, uint64_t count)
 {
-    struct pgk_code *code = &g->v.v[binary].code;
+    struct pgk_code *code = &g->images.v[binary].code;
     g->sample.callers.n = 0;
     bool elsewhere = g->chain.n && g->chain.v[0].binary != binary;
     for (size_t i = 1; i < g->chain.n; i++) {
@@ -361,7 +361,7 @@ static bool list_callers(struct pgk_gen *g, uint32_t binary, uint64_t count)
             pgk_gen_example(&g->stats, PGK_GEN_STACK_CUT,
                             "0x%" PRIx64
                             " in %s does not follow a call: frame pointers are missing",
-                            at, pgk_elf_path(g->v.v[binary].elf));
+                            at, pgk_elf_path(g->images.v[binary].elf));
             break;
         }
         if (!pgk_vec_push(&g->sample.callers, call))
@@ -380,7 +380,7 @@ static inline uint32_t offset_in(uint32_t binary, struct pgk_gen_offset at)
 
 static bool list_steps(struct pgk_gen *g, uint32_t binary)
 {
-    struct pgk_gen_binary *b = &g->v.v[binary];
+    struct pgk_gen_binary *b = &g->images.v[binary];
     uint32_t last = PGK_STEP_OUT;
     g->sample.steps.n = 0;
     if (!pgk_vec_reserve(&g->sample.steps, g->seen.n))
@@ -398,7 +398,7 @@ static bool list_steps(struct pgk_gen *g, uint32_t binary)
                 return false;
             if (step == PGK_STEP_NONE)
                 continue;
-            source = b->steps.v.v[step].from;
+            source = b->steps.list.v[step].from;
         }
         g->seen.v[i] |= PGK_GEN_SEEN_IN_BINARY;
         g->sample.steps.v[g->sample.steps.n++] = step;
@@ -411,7 +411,7 @@ static bool list_steps(struct pgk_gen *g, uint32_t binary)
  * Calls that have returned are skipped, and so is code that jumped to the function. */
 static uint64_t entered_by(struct pgk_gen *g, uint32_t binary)
 {
-    struct pgk_code *code = &g->v.v[binary].code;
+    struct pgk_code *code = &g->images.v[binary].code;
     size_t returned = 0;
     for (size_t i = 0; i + 1 < g->branches.n; i += 2) {
         uint32_t from = offset_in(binary, g->branches.v[i]),
@@ -448,12 +448,12 @@ static bool add_missing_caller(struct pgk_gen *g, uint64_t call)
 static bool is_between_frames(struct pgk_gen *g, uint32_t binary)
 {
     return g->chain.n && g->chain.v[0].binary == binary &&
-           pgk_code_is_frame_edge(&g->v.v[binary].code, g->chain.v[0].addr);
+           pgk_code_is_frame_edge(&g->images.v[binary].code, g->chain.v[0].addr);
 }
 
 static int unwind_in(struct pgk_gen *g, uint32_t binary, uint64_t count)
 {
-    struct pgk_gen_binary *b = &g->v.v[binary];
+    struct pgk_gen_binary *b = &g->images.v[binary];
     bool any = false;
     for (size_t i = 0; i < g->branches.n && !any; i++)
         any = g->branches.v[i].binary == binary;
@@ -486,7 +486,7 @@ static int count_stack(struct pgk_gen *g, const struct pgk_perf_sample *s)
     bool any = false;
     PGK_TRY(place_sample(g, s));
     g->stats.branches += s->count * s->n_branches;
-    for (uint32_t i = 0; i < g->v.n; i++)
+    for (uint32_t i = 0; i < g->images.n; i++)
         PGK_TRY(unwind_in(g, i, s->count));
     for (size_t i = 0; i < g->seen.n; i++) {
         bool in_binary = g->seen.v[i] & PGK_GEN_SEEN_IN_BINARY;
@@ -518,7 +518,7 @@ int pgk_gen_count_load(struct pgk_gen *g, const struct pgk_perf_sample *s, uint6
         return 0;
     g->loads += s->count;
     g->load_period = pgk_add_saturated(g->load_period, pgk_multiply_saturated(s->period, s->count));
-    struct pgk_gen_binary *b = &g->v.v[code.binary];
+    struct pgk_gen_binary *b = &g->images.v[code.binary];
     g->sample.callers.n = 0;
     if (s->n_chain && g->contexts) {
         PGK_TRY(place_sample(g, s));
@@ -585,7 +585,7 @@ void pgk_gen_without_branches(struct pgk_gen *g, const struct pgk_perf_sample *s
  * calls it directly, that call identifies it. */
 static bool count_frameless(struct pgk_gen *g, uint32_t binary, uint64_t count)
 {
-    struct pgk_gen_binary *b = &g->v.v[binary];
+    struct pgk_gen_binary *b = &g->images.v[binary];
     struct pgk_insn insn;
     if (!g->sample.callers.n || g->sample.callers.v[0] == PGK_ADDR_EXTERNAL ||
         !pgk_code_insn(&b->code, g->sample.callers.v[0], &insn) || insn.indirect)
@@ -596,7 +596,7 @@ static bool count_frameless(struct pgk_gen *g, uint32_t binary, uint64_t count)
 /* Without branches, only call chains show which functions indirect calls enter. */
 static int count_hit_calls(struct pgk_gen *g, const struct pgk_perf_sample *s, uint32_t binary)
 {
-    struct pgk_gen_binary *b = &g->v.v[binary];
+    struct pgk_gen_binary *b = &g->images.v[binary];
     PGK_TRY(place_sample(g, s));
     if (!list_callers(g, binary, s->count))
         return pgk_fail_nomem(g->err);
@@ -633,7 +633,7 @@ int pgk_gen_count_hit(struct pgk_gen *g, const struct pgk_perf_sample *s)
         return 0;
     }
     g->hits += s->count;
-    if (!pgk_pairs_add(&g->v.v[at.binary].hits, at.addr, 0, s->count))
+    if (!pgk_pairs_add(&g->images.v[at.binary].hits, at.addr, 0, s->count))
         return pgk_fail_nomem(g->err);
     return s->n_chain && !g->opts.ignore_chains ? count_hit_calls(g, s, at.binary) : 0;
 }
@@ -706,7 +706,7 @@ static int count_leading(struct pgk_gen *g, const struct pgk_perf_sample *s)
         sample_outside(g, s);
         return 0;
     }
-    return pgk_pairs_add(&g->v.v[at.binary].counters.ranges, at.addr, at.addr, s->count)
+    return pgk_pairs_add(&g->images.v[at.binary].counters.ranges, at.addr, at.addr, s->count)
                ? 0
                : pgk_fail_nomem(g->err);
 }
@@ -719,7 +719,7 @@ static int note_first_runs(struct pgk_gen *g, const struct pgk_perf_sample *s)
         uint64_t addr = i < s->n_branches ? s->branches[i].to : s->ip;
         struct pgk_gen_place at = pgk_gen_place(g, s, addr);
         if (at.binary != PGK_NO_BINARY &&
-            !pgk_first_runs_see(&g->v.v[at.binary].first_runs_here, at.addr, s->time))
+            !pgk_first_runs_see(&g->images.v[at.binary].first_runs_here, at.addr, s->time))
             return pgk_fail_nomem(g->err);
     }
     return 0;

@@ -13,7 +13,7 @@ int pgk_gen_need_vtables(struct pgk_gen_binary *b, struct pgk_err *err)
 
 int pgk_gen_find_vtable(struct pgk_gen *g, struct pgk_gen_place data, uint32_t *name)
 {
-    struct pgk_gen_binary *b = &g->v.v[data.binary];
+    struct pgk_gen_binary *b = &g->images.v[data.binary];
     *name = 0;
     PGK_TRY(pgk_gen_need_vtables(b, g->err));
     const struct pgk_vtable_symbol *table = pgk_vtable_symbol_at(&b->vtables, data.addr);

@@ -119,7 +119,7 @@ static int find_all(struct find *f, struct pgk_err *err)
     for (size_t i = 0; i < h->contexts.n; i++) {
         struct pgk_heap_context *c = &h->contexts.v[i];
         /* Types that a program gave earlier take precedence over names of functions. */
-        if (!f->rows.v.n && pgk_context_value(h, c, PGK_MIB_DataTypeId))
+        if (!f->rows.list.n && pgk_context_value(h, c, PGK_MIB_DataTypeId))
             continue;
         uint32_t type = type_of(f, c->stack);
         struct pgk_mib m;

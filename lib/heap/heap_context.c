@@ -165,5 +165,5 @@ const uint64_t *pgk_heap_histogram(const struct pgk_heap *heap, size_t context, 
 
 enum pgk_mib_label pgk_heap_label(const struct pgk_heap *heap, size_t context)
 {
-    return pgk_mib_label(pgk_heap_mib(heap, context, PGK_MIB_ROOM));
+    return pgk_mib_label(pgk_heap_mib(heap, context, PGK_MIB_SPACE));
 }

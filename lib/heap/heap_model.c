@@ -371,11 +371,11 @@ size_t pgk_heap_contexts(const struct pgk_heap *heap)
 }
 
 const struct pgk_mib *pgk_heap_mib(const struct pgk_heap *heap, size_t context,
-                                   struct pgk_mib *room)
+                                   struct pgk_mib *space)
 {
     assert(context < heap->contexts.n);
-    pgk_context_get(heap, &heap->contexts.v[context], room);
-    return room;
+    pgk_context_get(heap, &heap->contexts.v[context], space);
+    return space;
 }
 
 size_t pgk_heap_callees(const struct pgk_heap *heap)
@@ -429,7 +429,7 @@ size_t pgk_heap_cold_by_default(const struct pgk_heap *heap)
     size_t n = 0;
     for (size_t i = 0; i < heap->contexts.n; i++)
         n += !(heap->contexts.v[i].known & density) &&
-             pgk_mib_is_cold(pgk_heap_mib(heap, i, PGK_MIB_ROOM));
+             pgk_mib_is_cold(pgk_heap_mib(heap, i, PGK_MIB_SPACE));
     return n;
 }
 

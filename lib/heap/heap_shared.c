@@ -10,7 +10,7 @@ enum { CACHE_LINE = 64 };
 
 /* Fields that change often are on other cache lines than fields that are only read. */
 struct pgk_heap_sharing {
-    pthread_rwlock_t room;  /* read-locked by claims, write-locked to grow tables */
+    pthread_rwlock_t tables; /* read-locked by claims, write-locked to grow tables */
     atomic_size_t claimed_nodes, claimed_contexts;
     char apart_1[CACHE_LINE];
     pthread_mutex_t names;
@@ -26,7 +26,7 @@ int pgk_heap_share(struct pgk_heap *h, struct pgk_err *err)
     struct pgk_heap_sharing *s = pgk_mem_zalloc(1, sizeof *s);
     if (!s)
         return pgk_fail_nomem(err);
-    pthread_rwlock_init(&s->room, NULL);
+    pthread_rwlock_init(&s->tables, NULL);
     pthread_mutex_init(&s->names, NULL);
     atomic_init(&s->claimed_nodes, 0);
     atomic_init(&s->claimed_contexts, 0);
@@ -49,7 +49,7 @@ void pgk_heap_unshare(struct pgk_heap *h)
         return;
     count(h);
     h->sharing = NULL;
-    pthread_rwlock_destroy(&s->room);
+    pthread_rwlock_destroy(&s->tables);
     pthread_mutex_destroy(&s->names);
     pgk_mem_free(s);
 }
@@ -70,16 +70,16 @@ void pgk_heap_let_names(struct pgk_heap *h)
 
 /* Whether the tables can hold all claims. Entries that a thread has added count before its claim
  * ends. */
-static bool has_room(const struct pgk_heap *h, size_t nodes, size_t contexts)
+static bool has_space(const struct pgk_heap *h, size_t nodes, size_t contexts)
 {
     const struct pgk_heap_sharing *s = h->sharing;
-    return __atomic_load_n(&s->nodes, __ATOMIC_ACQUIRE) + nodes <= pgk_stack_room(&h->stacks) &&
+    return __atomic_load_n(&s->nodes, __ATOMIC_ACQUIRE) + nodes <= pgk_stack_capacity(&h->stacks) &&
            __atomic_load_n(&s->contexts, __ATOMIC_ACQUIRE) + contexts <= h->contexts.cap &&
            h->context_of.n >= h->stacks.nodes.cap;
 }
 
 /* Only while no thread has a claim. */
-static int make_room(struct pgk_heap *h, size_t nodes, size_t contexts, struct pgk_err *err)
+static int make_space(struct pgk_heap *h, size_t nodes, size_t contexts, struct pgk_err *err)
 {
     count(h);
     if (h->contexts.n + contexts >= PGK_CONTEXT_HELD ||
@@ -105,14 +105,14 @@ int pgk_heap_claim(struct pgk_heap *h, size_t nodes, size_t contexts, struct pgk
 {
     struct pgk_heap_sharing *s = h->sharing;
     while (s) {
-        pthread_rwlock_rdlock(&s->room);
-        if (has_room(h, atomic_fetch_add(&s->claimed_nodes, nodes) + nodes,
-                     atomic_fetch_add(&s->claimed_contexts, contexts) + contexts))
+        pthread_rwlock_rdlock(&s->tables);
+        if (has_space(h, atomic_fetch_add(&s->claimed_nodes, nodes) + nodes,
+                      atomic_fetch_add(&s->claimed_contexts, contexts) + contexts))
             return 0;
         pgk_heap_release(h, nodes, contexts);
-        pthread_rwlock_wrlock(&s->room);
-        int status = make_room(h, nodes, contexts, err);
-        pthread_rwlock_unlock(&s->room);
+        pthread_rwlock_wrlock(&s->tables);
+        int status = make_space(h, nodes, contexts, err);
+        pthread_rwlock_unlock(&s->tables);
         if (status)
             return status;
     }
@@ -126,7 +126,7 @@ void pgk_heap_release(struct pgk_heap *h, size_t nodes, size_t contexts)
         return;
     atomic_fetch_sub(&s->claimed_nodes, nodes);
     atomic_fetch_sub(&s->claimed_contexts, contexts);
-    pthread_rwlock_unlock(&s->room);
+    pthread_rwlock_unlock(&s->tables);
 }
 
 bool pgk_heap_push(struct pgk_heap *h, uint32_t parent, const uint32_t *frames, size_t n,

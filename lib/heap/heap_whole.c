@@ -52,7 +52,7 @@ struct pgk_heap_whole pgk_heap_whole(const struct pgk_heap *heap)
         return heap->whole;
     struct pgk_heap_whole whole = {.columns = has_columns(heap)};
     for (size_t i = 0; i < heap->contexts.n; i++)
-        pgk_heap_whole_add(&whole, pgk_heap_mib(heap, i, PGK_MIB_ROOM));
+        pgk_heap_whole_add(&whole, pgk_heap_mib(heap, i, PGK_MIB_SPACE));
     return whole;
 }
 

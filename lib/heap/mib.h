@@ -18,10 +18,10 @@ struct pgk_mib {
 enum pgk_mib_label pgk_mib_label(const struct pgk_mib *m);
 const char *pgk_mib_label_rule(enum pgk_mib_label label); /* in words */
 
-/* The block of a context: fills in `room` and returns it; its histogram belongs to the profile. */
-#define PGK_MIB_ROOM (&(struct pgk_mib){0}) /* lives as long as the block it stands in */
+/* The block of a context: fills in `space` and returns it; its histogram belongs to the profile. */
+#define PGK_MIB_SPACE (&(struct pgk_mib){0}) /* lives as long as the block it stands in */
 const struct pgk_mib *pgk_heap_mib(const struct pgk_heap *heap, size_t context,
-                                   struct pgk_mib *room);
+                                   struct pgk_mib *space);
 
 /* One row of records/heap_mib.def. */
 struct pgk_mib_field {

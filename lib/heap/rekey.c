@@ -160,7 +160,7 @@ static int copy_context_range(struct pgk_rekey *k, size_t first, size_t end, str
             continue;
         }
         PGK_TRY(pgk_heap_add(k->to, k->node_map[c->stack],
-                             pgk_heap_mib(from, i, PGK_MIB_ROOM), err));
+                             pgk_heap_mib(from, i, PGK_MIB_SPACE), err));
         if (c->owned_by_chain)
             pgk_heap_own_by_chain(k->to, k->node_map[c->stack]);
     }

@@ -109,7 +109,7 @@ bool pgk_stack_reserve(struct pgk_stack_tree *t, size_t nodes)
 }
 
 /* Reserves space for one more node. */
-static bool make_room(struct pgk_stack_tree *t)
+static bool make_space(struct pgk_stack_tree *t)
 {
     uint32_t mask = t->mask;
     while (t->nodes.n > slots_limit(mask) && mask < UINT32_MAX / 2)
@@ -122,7 +122,7 @@ static bool make_room(struct pgk_stack_tree *t)
 uint32_t pgk_stack_push(struct pgk_stack_tree *t, uint32_t parent, uint32_t frame)
 {
     assert(parent < t->nodes.n);
-    if (PGK_UNLIKELY(!t->slots || t->nodes.n > slots_limit(t->mask)) && !make_room(t))
+    if (PGK_UNLIKELY(!t->slots || t->nodes.n > slots_limit(t->mask)) && !make_space(t))
         return PGK_NODE_NONE;
     uint32_t *s = find_slot(&(struct slots){t->slots, t->mask, t->nodes.v}, parent, frame);
     if (*s)
@@ -142,7 +142,7 @@ bool pgk_stack_push_path(struct pgk_stack_tree *t, uint32_t parent, const uint32
     return parent != PGK_NODE_NONE;
 }
 
-size_t pgk_stack_room(const struct pgk_stack_tree *t)
+size_t pgk_stack_capacity(const struct pgk_stack_tree *t)
 {
     uint64_t places = t->slots ? slots_limit(t->mask) : 0;
     return places < t->nodes.cap ? places : t->nodes.cap;

@@ -41,7 +41,7 @@ uint32_t pgk_stack_push(struct pgk_stack_tree *t, uint32_t parent, uint32_t fram
 bool pgk_stack_push_path(struct pgk_stack_tree *t, uint32_t parent, const uint32_t *frames,
                          size_t n, uint32_t *nodes);
 /* The number of nodes from which adding one needs memory. */
-size_t pgk_stack_room(const struct pgk_stack_tree *t);
+size_t pgk_stack_capacity(const struct pgk_stack_tree *t);
 /* As pgk_stack_push_path, for several threads at a time, within the capacity. *count is the number
  * of nodes, kept outside of the tree so that readers of the tree do not wait for its changes. */
 void pgk_stack_push_path_shared(struct pgk_stack_tree *t, size_t *count, uint32_t parent,

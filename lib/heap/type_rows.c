@@ -17,7 +17,7 @@
 void pgk_type_rows_free(struct pgk_type_rows *rows)
 {
     pgk_intern_free(&rows->names);
-    pgk_vec_free(&rows->v);
+    pgk_vec_free(&rows->list);
     pgk_index_free(&rows->index);
 }
 
@@ -89,14 +89,14 @@ static bool add(struct pgk_type_rows *rows, const struct pgk_type_row *row)
 {
     uint64_t hash = hash_of(row->guid, row->place, row->allocates);
     PGK_INDEX_FOR (&rows->index, hash, i) {
-        struct pgk_type_row *old = &rows->v.v[i];
+        struct pgk_type_row *old = &rows->list.v[i];
         if (old->guid != row->guid || old->place != row->place || old->allocates != row->allocates)
             continue;
         old->contradictory |= old->type != row->type;
         return true;
     }
-    return pgk_vec_push(&rows->v, *row) &&
-           pgk_index_add(&rows->index, hash, (uint32_t)rows->v.n - 1);
+    return pgk_vec_push(&rows->list, *row) &&
+           pgk_index_add(&rows->index, hash, (uint32_t)rows->list.n - 1);
 }
 
 bool pgk_type_rows_read(struct pgk_type_rows *rows, const void *bytes, size_t size,
@@ -130,7 +130,7 @@ const struct pgk_type_row *pgk_type_rows_find(const struct pgk_type_rows *rows, 
 {
     place &= PLACE_MASK;
     PGK_INDEX_FOR (&rows->index, hash_of(guid, place, allocates), i) {
-        const struct pgk_type_row *row = &rows->v.v[i];
+        const struct pgk_type_row *row = &rows->list.v[i];
         if (row->guid == guid && row->place == place && row->allocates == allocates)
             return row;
     }

@@ -17,7 +17,7 @@ struct pgk_type_row {
 /* A zeroed struct has no rows. */
 struct pgk_type_rows {
     struct pgk_intern names;
-    PGK_VEC(struct pgk_type_row) v;
+    PGK_VEC(struct pgk_type_row) list;
     struct pgk_index index;
 };
 void pgk_type_rows_free(struct pgk_type_rows *rows);

@@ -294,7 +294,7 @@ const struct pgk_format_row pgk_format_allocator_heap = {
                .page = "allocator-heap.md"},
     .sniff = pgk_allocator_heap_sniff,
     .read_heap = read,
-    .tells_origin = true,
+    .holds_origin = true,
     .wants_own_heap = true,
     .readers = readers,
 };

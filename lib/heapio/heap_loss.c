@@ -46,9 +46,9 @@ static void name_fields(char *buf, size_t size, uint64_t fields)
 }
 
 /* Fields that the block does not know, and that readers of the target do not take for 0. */
-static uint64_t unknown_as_such(const struct losses *l, const struct pgk_mib *m, uint64_t room)
+static uint64_t unknown_as_such(const struct losses *l, const struct pgk_mib *m, uint64_t held)
 {
-    uint64_t fields = l->memprof ? pgk_mib_unknown_by_signs(m->known, room) : 0;
+    uint64_t fields = l->memprof ? pgk_mib_unknown_by_signs(m->known, held) : 0;
     /* Nobody counted the objects of bytes that have none. */
     if (l->memprof && m->v[PGK_MIB_TotalSize])
         fields |= UINT64_C(1) << PGK_MIB_AllocCount;
@@ -58,16 +58,16 @@ static uint64_t unknown_as_such(const struct losses *l, const struct pgk_mib *m,
 static void lose_fields(struct losses *l)
 {
     const uint64_t density = UINT64_C(1) << PGK_MIB_TotalLifetimeAccessDensity;
-    uint64_t all = UINT64_MAX, room = target_fields(l);
+    uint64_t all = UINT64_MAX, held = target_fields(l);
     uint64_t cut = 0, zeroed = 0, lost = 0;
     char names[640], text[800];
     for (size_t i = 0; i < l->h->contexts.n; i++) {
-        const struct pgk_mib *m = pgk_heap_mib(l->h, i, PGK_MIB_ROOM);
+        const struct pgk_mib *m = pgk_heap_mib(l->h, i, PGK_MIB_SPACE);
         all &= m->known;
-        lost |= m->known & ~(l->memprof ? room & pgk_mib_known_by_signs(m->known) : room);
-        zeroed |= room & ~m->known & ~unknown_as_such(l, m, room);
+        lost |= m->known & ~(l->memprof ? held & pgk_mib_known_by_signs(m->known) : held);
+        zeroed |= held & ~m->known & ~unknown_as_such(l, m, held);
         for (enum pgk_mib_id id = 0; id < PGK_MIB_FIELDS; id++)
-            cut += (m->known & room) >> id & 1 && m->v[id] != pgk_mib_file_value(m, id);
+            cut += (m->known & held) >> id & 1 && m->v[id] != pgk_mib_file_value(m, id);
     }
     /* Without histograms their size is no loss of its own. */
     lost &= ~(UINT64_C(1) << PGK_MIB_AccessHistogramSize);
@@ -83,7 +83,7 @@ static void lose_fields(struct losses *l)
                  "the mark that these fields are not known, which now read as 0: %s", names);
         say(l, text);
     }
-    if (room & ~all & density && l->form == PGK_HEAP_INDEXED && l->h->contexts.n)
+    if (held & ~all & density && l->form == PGK_HEAP_INDEXED && l->h->contexts.n)
         say(l, "the mark that the density of accesses is not known: compilers see 0, and take what "
                "lives long for cold");
     if (cut) {
@@ -98,7 +98,7 @@ static void lose_histograms(struct losses *l)
     uint64_t contexts = 0, elements = 0, rounded = 0;
     char text[160];
     for (size_t i = 0; i < l->h->contexts.n; i++) {
-        const struct pgk_mib *m = pgk_heap_mib(l->h, i, PGK_MIB_ROOM);
+        const struct pgk_mib *m = pgk_heap_mib(l->h, i, PGK_MIB_SPACE);
         contexts += m->hist_count > 0;
         elements += m->hist_count;
         for (uint32_t k = 0; k < m->hist_count; k++)

@@ -524,7 +524,7 @@ static bool write_contexts(struct writer *w)
     pgk_sink_uleb(w->out, w->contexts.n);
     for (uint32_t i = 0; i < w->contexts.n; i++) {
         const struct pgk_heap_context *c = &w->h->contexts.v[w->contexts.order[i]];
-        const struct pgk_mib *m = pgk_heap_mib(w->h, w->contexts.order[i], PGK_MIB_ROOM);
+        const struct pgk_mib *m = pgk_heap_mib(w->h, w->contexts.order[i], PGK_MIB_SPACE);
         pgk_sink_uleb(w->out, w->nodes.of[c->stack]);
         pgk_sink_uleb(w->out, (c->owned_by_chain ? PGK_PARTIAL_OWNED_BY_CHAIN : 0) |
                                   (m->hist_count ? PGK_PARTIAL_HISTOGRAM : 0));

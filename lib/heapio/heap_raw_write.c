@@ -338,7 +338,7 @@ static void write_dump(struct writer *w)
     pgk_sink_u64(out, n);
     for (size_t i = 0; i < n; i++) {
         pgk_sink_u64(out, i + 1); /* the stack id */
-        write_mib(w, pgk_heap_mib(w->h, w->contexts[i], PGK_MIB_ROOM));
+        write_mib(w, pgk_heap_mib(w->h, w->contexts[i], PGK_MIB_SPACE));
     }
     pgk_sink_align(out, 8);
     header.stack_off = pgk_sink_tell(out) - start;

@@ -55,7 +55,7 @@ static int write_alloc_site(struct writer *w, const struct pgk_heap *h, size_t c
                             struct pgk_err *err)
 {
     PGK_VEC(struct pgk_heap_frame) frames = {0};
-    const struct pgk_mib *m = pgk_heap_mib(h, context, PGK_MIB_ROOM);
+    const struct pgk_mib *m = pgk_heap_mib(h, context, PGK_MIB_SPACE);
     size_t n = pgk_heap_stack(h, context, NULL, 0);
     if (!pgk_vec_reserve(&frames, n + 1))
         return pgk_fail_nomem(err);

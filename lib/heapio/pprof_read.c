@@ -681,7 +681,7 @@ const struct pgk_format_row pgk_format_pprof = {
     .sniff = pgk_pprof_sniff,
     .read_heap = read,
     .wants_own_heap = true,
-    .tells_origin = true,
+    .holds_origin = true,
     .describe = describe,
     .readers = readers,
 };

@@ -39,8 +39,8 @@ static bool has_flag(const struct pgk_indexed_header *h, enum pgk_indexed_flag b
     return h->flags >> bit & 1;
 }
 
-static int check_or_tell(const struct pgk_cursor *c, const char *name, struct pgk_salvage *salvage,
-                         struct pgk_err *err)
+static int check_or_report(const struct pgk_cursor *c, const char *name,
+                           struct pgk_salvage *salvage, struct pgk_err *err)
 {
     struct pgk_err why = {0};
     if (!salvage)
@@ -58,7 +58,7 @@ static int check_part(const struct pgk_cursor *c, uint64_t off, const char *name
         return 0;
     pgk_cur_seek(&part, off, name);
     pgk_cur_take(&part, pgk_cur_count(&part, 1, name), name);
-    return check_or_tell(&part, name, salvage, err);
+    return check_or_report(&part, name, salvage, err);
 }
 
 /* The header, and the number of functions. The cursor is then at the end of the header. */
@@ -75,7 +75,7 @@ static int open_file(struct pgk_cursor *c, const uint8_t *bytes, size_t size,
     pgk_cur_seek(&table, header->function_table_off, "function_table_off");
     pgk_cur_u64(&table, "buckets of the function table");
     info->has_counters = pgk_cur_u64(&table, "functions") > 0;
-    return check_or_tell(&table, "function table", salvage, err);
+    return check_or_report(&table, "function table", salvage, err);
 }
 
 static int read_file(struct pgk_heap *h, const uint8_t *bytes, size_t size,

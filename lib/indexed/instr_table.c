@@ -46,11 +46,12 @@ static int find_name(struct reader *r, uint64_t ref, const struct pgk_cursor *it
     const char *s = (const char *)item->start;
     size_t len = (size_t)(item->at - item->start);
     *name = r->a->next < p->funcs.n ? p->funcs.v[r->a->next].name : PGK_INDEX_NONE;
-    if (*name == PGK_INDEX_NONE || p->names.v.v[*name].ref != ref)
+    if (*name == PGK_INDEX_NONE || p->names.list.v[*name].ref != ref)
         *name = pgk_names_find(&p->names, ref);
     bool sound = *name == PGK_INDEX_NONE
                      ? pgk_md5_low64(s, len) == ref
-                     : p->names.v.v[*name].len == len && !memcmp(p->names.v.v[*name].s, s, len);
+                     : p->names.list.v[*name].len == len &&
+                           !memcmp(p->names.list.v[*name].s, s, len);
     if (!sound)
         return pgk_cur_reject(item, r->err, PGK_E_CORRUPT, item->src.base_off, .record = "function",
                               .field = "name",
@@ -134,7 +135,7 @@ static int read_uniformity(struct reader *r, struct pgk_cursor *c, const char *r
 
 static int read_record(struct reader *r, struct pgk_cursor *c, uint32_t name)
 {
-    const char *record = r->a->profile->names.v.v[name].s;
+    const char *record = r->a->profile->names.list.v[name].s;
     struct pgk_instr_record out = {.name = name, .hash = pgk_cur_u64(c, "function hash")};
     uint64_t at = pgk_cur_off(c);
     out.n_counts = pgk_cur_count(c, 8, "number of counters");
@@ -416,7 +417,7 @@ static void emit_item(void *ctx, size_t first, struct pgk_sink *out)
 static const char *item_name(void *ctx, size_t first, size_t *len)
 {
     const struct writer *w = ctx;
-    const struct pgk_instr_name *name = &w->p->names.v.v[w->p->funcs.v[w->order[first]].name];
+    const struct pgk_instr_name *name = &w->p->names.list.v[w->p->funcs.v[w->order[first]].name];
     *len = name->len;
     return name->s;
 }
@@ -432,7 +433,7 @@ static int write_table(struct writer *w, struct pgk_sink *out, uint64_t *table_o
     for (size_t i = 0; i < n && ok; i++) {
         uint32_t name = w->p->funcs.v[w->order[i]].name;
         if (!i || w->p->funcs.v[w->order[i - 1]].name != name)
-            ok = pgk_ondisk_add(&table, w->p->names.v.v[name].ref, i);
+            ok = pgk_ondisk_add(&table, w->p->names.list.v[name].ref, i);
     }
     ok = ok && pgk_ondisk_write(&table, out, &emit, table_off) && !w->values.failed;
     pgk_ondisk_free(&table);

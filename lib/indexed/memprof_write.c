@@ -345,7 +345,7 @@ static void sum_up(struct writer *w)
     uint64_t *fields = w->summary;
     fields[0] = w->h->contexts.n;
     for (size_t i = 0; i < w->h->contexts.n; i++) {
-        const struct pgk_mib *m = pgk_heap_mib(w->h, i, PGK_MIB_ROOM);
+        const struct pgk_mib *m = pgk_heap_mib(w->h, i, PGK_MIB_SPACE);
         bool cold = pgk_mib_is_cold(m);
         uint64_t size = pgk_mib_file_value(m, PGK_MIB_TotalSize), *largest = &fields[cold ? 3 : 4];
         fields[1] += cold;

@@ -279,7 +279,7 @@ const char *pgk_function_order_at(const struct pgk_function_order *order, size_t
 {
     assert(i < order->refs.n);
     const char *name =
-        order->profile->names.v.v[pgk_names_find(&order->profile->names, order->refs.v[i])].s;
+        order->profile->names.list.v[pgk_names_find(&order->profile->names, order->refs.v[i])].s;
     const char *semicolon = strchr(name, ';');
     *file_len = semicolon && semicolon[1] ? (size_t)(semicolon - name) : 0;
     return name;

@@ -310,7 +310,7 @@ static int add_function(struct pgk_instr_adder *a, const struct pgk_instr_record
     if (p->funcs.n >= PGK_INDEX_NONE - 1 || !pgk_vec_push(&p->funcs, f))
         return pgk_fail_nomem(err);
     uint32_t pos = (uint32_t)p->funcs.n - 1;
-    if (!pgk_index_add(&p->func_index, pgk_hash_pair(p->names.v.v[r->name].ref, r->hash), pos)) {
+    if (!pgk_index_add(&p->func_index, pgk_hash_pair(p->names.list.v[r->name].ref, r->hash), pos)) {
         p->funcs.n--;
         return pgk_fail_nomem(err);
     }
@@ -334,13 +334,13 @@ static uint32_t find(const struct pgk_instr_adder *a, const struct pgk_instr_rec
     if (a->next < p->funcs.n && p->funcs.v[a->next].name == r->name &&
         p->funcs.v[a->next].hash == r->hash)
         return a->next;
-    return pgk_instr_find(p, p->names.v.v[r->name].ref, r->hash);
+    return pgk_instr_find(p, p->names.list.v[r->name].ref, r->hash);
 }
 
 /* Inputs are counted once, however many images they have. */
 static void note_input(const struct pgk_instr_adder *a, struct pgk_instr_func *f)
 {
-    struct pgk_instr_name *name = &a->profile->names.v.v[f->name];
+    struct pgk_instr_name *name = &a->profile->names.list.v[f->name];
     f->inputs += f->last_input != a->input;
     f->last_input = a->input;
     name->inputs += name->last_input != a->input;
@@ -366,7 +366,7 @@ static int merge_function(const struct pgk_instr_adder *a, struct pgk_instr_func
 
 int pgk_instr_add(struct pgk_instr_adder *a, const struct pgk_instr_record *r, struct pgk_err *err)
 {
-    assert(r->name < a->profile->names.v.n);
+    assert(r->name < a->profile->names.list.n);
     struct pgk_instr *p = a->profile;
     uint32_t at = find(a, r);
     if (at == PGK_INDEX_NONE) {
@@ -443,7 +443,7 @@ static int copy_function(struct pgk_instr_adder *a, const struct whole *w,
                          struct pgk_err *err)
 {
     const struct pgk_instr_name *name =
-        pgk_instr_renamed(w->renames, &w->from->names.v.v[f->name]);
+        pgk_instr_renamed(w->renames, &w->from->names.list.v[f->name]);
     struct pgk_instr_record r = {.hash = f->hash,
                                  .counts = f->counts,
                                  .n_counts = f->n_counts,
@@ -475,14 +475,14 @@ static int copy_names(struct pgk_instr *into, const struct whole *w, struct pgk_
     const struct pgk_instr_names *tables[] = {&w->from->names, &w->from->vtables};
     struct pgk_instr_names *targets[] = {&into->names, &into->vtables};
     for (int t = 0; t < 2; t++)
-        for (size_t i = 0; i < tables[t]->v.n; i++) {
-            const struct pgk_instr_name *old = &tables[t]->v.v[i],
+        for (size_t i = 0; i < tables[t]->list.n; i++) {
+            const struct pgk_instr_name *old = &tables[t]->list.v[i],
                                         *n = pgk_instr_renamed(w->renames, old);
             uint32_t at = pgk_names_add(targets[t], &into->arena, n->ref, n->s, n->len);
             if (at == PGK_INDEX_NONE)
                 return pgk_fail_nomem(err);
             if (old->inputs)
-                targets[t]->v.v[at].inputs += old->inputs - 1;
+                targets[t]->list.v[at].inputs += old->inputs - 1;
         }
     return 0;
 }
@@ -537,7 +537,7 @@ int pgk_instr_copy(struct pgk_instr *into, const struct pgk_instr *from, uint64_
     pgk_value_data_free(&d);
     for (size_t i = 0; i < from->disputes.n && !status; i++) {
         const struct pgk_instr_dispute *x = &from->disputes.v[i];
-        uint64_t ref = pgk_instr_renamed_ref(renames, from->names.v.v[x->name].ref);
+        uint64_t ref = pgk_instr_renamed_ref(renames, from->names.list.v[x->name].ref);
         uint32_t at = pgk_instr_find(into, ref, x->hash);
         if (at != PGK_INDEX_NONE)
             status = dispute(&a, &into->funcs.v[at], x->what, x->one, x->other, err);

@@ -164,5 +164,5 @@ const uint64_t *pgk_instr_trace_at(const struct pgk_instr *p, size_t i, size_t *
 
 const char *pgk_instr_vtable_at(const struct pgk_instr *p, size_t i)
 {
-    return i < p->vtables.v.n ? p->vtables.v.v[i].s : NULL;
+    return i < p->vtables.list.n ? p->vtables.list.v[i].s : NULL;
 }

@@ -19,7 +19,7 @@ int pgk_instr_new(struct pgk_instr **profile, struct pgk_err *err)
 
 static void free_names(struct pgk_instr_names *t)
 {
-    pgk_vec_free(&t->v);
+    pgk_vec_free(&t->list);
     pgk_index_free(&t->by_ref);
 }
 
@@ -46,7 +46,7 @@ void pgk_instr_close(struct pgk_instr **profile)
 uint32_t pgk_names_find(const struct pgk_instr_names *t, uint64_t ref)
 {
     PGK_INDEX_FOR (&t->by_ref, ref, i)
-        if (t->v.v[i].ref == ref)
+        if (t->list.v[i].ref == ref)
             return i;
     return PGK_INDEX_NONE;
 }
@@ -58,20 +58,21 @@ uint32_t pgk_names_add(struct pgk_instr_names *t, struct pgk_arena *arena, uint6
     if (known != PGK_INDEX_NONE)
         return known;
     char *copy = pgk_arena_copy(arena, s, len);
-    if (!copy || !pgk_vec_push(&t->v, (struct pgk_instr_name){.ref = ref, .s = copy, .len = len}))
+    const struct pgk_instr_name name = {.ref = ref, .s = copy, .len = len};
+    if (!copy || !pgk_vec_push(&t->list, name))
         return PGK_INDEX_NONE;
-    if (!pgk_index_add(&t->by_ref, ref, (uint32_t)t->v.n - 1)) {
-        t->v.n--;
+    if (!pgk_index_add(&t->by_ref, ref, (uint32_t)t->list.n - 1)) {
+        t->list.n--;
         return PGK_INDEX_NONE;
     }
-    return (uint32_t)t->v.n - 1;
+    return (uint32_t)t->list.n - 1;
 }
 
 const char *pgk_instr_name(const struct pgk_instr *p, enum pgk_value_kind kind, uint64_t id)
 {
     const struct pgk_instr_names *t = kind == PGK_VALUE_VTABLE ? &p->vtables : &p->names;
     uint32_t i = pgk_names_find(t, id);
-    return i == PGK_INDEX_NONE ? NULL : t->v.v[i].s;
+    return i == PGK_INDEX_NONE ? NULL : t->list.v[i].s;
 }
 
 const char *pgk_value_kind_name(enum pgk_value_kind kind)
@@ -87,7 +88,7 @@ const char *pgk_value_kind_name(enum pgk_value_kind kind)
 uint32_t pgk_instr_find(const struct pgk_instr *p, uint64_t name_ref, uint64_t hash)
 {
     PGK_INDEX_FOR (&p->func_index, pgk_hash_pair(name_ref, hash), i)
-        if (p->funcs.v[i].hash == hash && p->names.v.v[p->funcs.v[i].name].ref == name_ref)
+        if (p->funcs.v[i].hash == hash && p->names.list.v[p->funcs.v[i].name].ref == name_ref)
             return i;
     return PGK_INDEX_NONE;
 }
@@ -105,7 +106,7 @@ int pgk_instr_squeeze(struct pgk_instr *p,
         struct pgk_instr_func f = p->funcs.v[i];
         if (!keep(ctx, &f))
             continue;
-        pgk_index_add(&fresh, pgk_hash_pair(p->names.v.v[f.name].ref, f.hash), (uint32_t)n);
+        pgk_index_add(&fresh, pgk_hash_pair(p->names.list.v[f.name].ref, f.hash), (uint32_t)n);
         p->funcs.v[n++] = f;
     }
     p->funcs.n = n;
@@ -144,7 +145,7 @@ static bool name_has_run(const void *ctx, const struct pgk_instr_func *f)
 int pgk_instr_drop_unused(struct pgk_instr *p, size_t *dropped, struct pgk_err *err)
 {
     size_t before = p->funcs.n;
-    bool *ran = pgk_mem_zalloc(p->names.v.n + 1, sizeof *ran);
+    bool *ran = pgk_mem_zalloc(p->names.list.n + 1, sizeof *ran);
     if (!ran)
         return pgk_fail_nomem(err);
     for (size_t i = 0; i < p->funcs.n; i++)
@@ -170,7 +171,7 @@ void pgk_instr_function(const struct pgk_instr *p, size_t i, struct pgk_instr_fu
 {
     assert(i < p->funcs.n);
     const struct pgk_instr_func *f = &p->funcs.v[i];
-    const struct pgk_instr_name *name = &p->names.v.v[f->name];
+    const struct pgk_instr_name *name = &p->names.list.v[f->name];
     struct pgk_instr_function result = {.name = name->s,
                                         .name_len = name->len,
                                         .id = name->ref,
@@ -223,7 +224,7 @@ bool pgk_instr_changed(const struct pgk_instr *p, size_t i)
 {
     assert(i < p->funcs.n);
     const struct pgk_instr_func *f = &p->funcs.v[i];
-    return f->inputs < p->names.v.v[f->name].inputs;
+    return f->inputs < p->names.list.v[f->name].inputs;
 }
 
 size_t pgk_instr_conflicts(const struct pgk_instr *p)
@@ -235,7 +236,7 @@ void pgk_instr_conflict(const struct pgk_instr *p, size_t i, struct pgk_instr_co
 {
     assert(i < p->disputes.n);
     const struct pgk_instr_dispute *d = &p->disputes.v[i];
-    const struct pgk_instr_conflict result = {.name = p->names.v.v[d->name].s,
+    const struct pgk_instr_conflict result = {.name = p->names.list.v[d->name].s,
                                               .hash = d->hash,
                                               .what = d->what,
                                               .one = d->one,
@@ -249,7 +250,7 @@ int pgk_instr_check_writable(const struct pgk_instr *p, const char *path, const 
 {
     for (size_t i = 0; p && i < p->disputes.n; i++) {
         const struct pgk_instr_dispute *d = &p->disputes.v[i];
-        const struct pgk_instr_name *name = &p->names.v.v[d->name];
+        const struct pgk_instr_name *name = &p->names.list.v[d->name];
         if (pgk_instr_find(p, name->ref, d->hash) != PGK_INDEX_NONE)
             return pgk_fail(err, PGK_E_MISMATCH, .file = d->file, .record = name->s,
                             .field = d->what, .found = PGK_F("%" PRIu64, d->other),
@@ -306,7 +307,7 @@ size_t pgk_instr_traces(const struct pgk_instr *p)
 
 size_t pgk_instr_vtables(const struct pgk_instr *p)
 {
-    return p->vtables.v.n;
+    return p->vtables.list.n;
 }
 
 /* ---- what made it ---- */

@@ -40,7 +40,7 @@ struct pgk_instr_name {
     uint32_t inputs, last_input; /* in how many there is a function of it; of those the last */
 };
 struct pgk_instr_names {
-    PGK_VEC(struct pgk_instr_name) v;
+    PGK_VEC(struct pgk_instr_name) list;
     struct pgk_index by_ref;
 };
 

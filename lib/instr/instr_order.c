@@ -30,7 +30,7 @@ static int by_name(const void *a, const void *b, void *ctx)
     if (x->head != y->head)
         return x->head < y->head ? -1 : 1;
     const struct pgk_instr_func *f = &p->funcs.v[x->func], *g = &p->funcs.v[y->func];
-    const struct pgk_instr_name *m = &p->names.v.v[f->name], *n = &p->names.v.v[g->name];
+    const struct pgk_instr_name *m = &p->names.list.v[f->name], *n = &p->names.list.v[g->name];
     int d = f->name == g->name ? 0 : compare_bytes(m->s, m->len, n->s, n->len);
     return d ? d : f->hash < g->hash ? -1 : f->hash > g->hash;
 }
@@ -46,7 +46,7 @@ int pgk_instr_order(const struct pgk_instr *p, uint32_t **order, struct pgk_err 
         return pgk_fail_nomem(err);
     }
     for (size_t i = 0; i < n; i++)
-        keys[i] = (struct sort_key){head_of(&p->names.v.v[p->funcs.v[i].name]), (uint32_t)i};
+        keys[i] = (struct sort_key){head_of(&p->names.list.v[p->funcs.v[i].name]), (uint32_t)i};
     qsort_r(keys, n, sizeof *keys, by_name, (void *)p);
     for (size_t i = 0; i < n; i++)
         out[i] = keys[i].func;

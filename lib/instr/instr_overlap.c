@@ -101,7 +101,7 @@ static bool add_function(const struct pgk_instr_func *f, const struct totals *ba
 /* Names of the functions of a profile, by position in its names. */
 static bool *names_of(const struct pgk_instr *p, bool contextual)
 {
-    bool *has = pgk_mem_zalloc(p->names.v.n + 1, sizeof *has);
+    bool *has = pgk_mem_zalloc(p->names.list.n + 1, sizeof *has);
     for (size_t i = 0; has && i < p->funcs.n; i++)
         if (is_of(p, i, contextual))
             has[p->funcs.v[i].name] = true;
@@ -120,7 +120,7 @@ static int compare(const struct pgk_instr *base, const struct pgk_instr *test, b
         o->values[k] = bt.values[k] || tt.values[k] ? 0 : -1;
     for (size_t i = 0; i < base->funcs.n; i++) {
         const struct pgk_instr_func *f = &base->funcs.v[i];
-        uint64_t ref = base->names.v.v[f->name].ref;
+        uint64_t ref = base->names.list.v[f->name].ref;
         if (!is_of(base, i, contextual))
             continue;
         uint32_t at = pgk_instr_find(test, ref, f->hash), name = pgk_names_find(&test->names, ref);
@@ -150,7 +150,7 @@ int pgk_instr_overlap(const struct pgk_instr *base, const struct pgk_instr *test
     bool *names = names_of(test, contextual), *base_names = names_of(base, contextual);
     int status = names && base_names ? compare(base, test, contextual, names, &o) : PGK_E_NOMEM;
     for (size_t i = 0; !status && i < test->funcs.n; i++) {
-        uint32_t name = pgk_names_find(&base->names, test->names.v.v[test->funcs.v[i].name].ref);
+        uint32_t name = pgk_names_find(&base->names, test->names.list.v[test->funcs.v[i].name].ref);
         o.only_test += is_of(test, i, contextual) && (name == PGK_INDEX_NONE || !base_names[name]);
     }
     pgk_mem_free(names);

@@ -15,13 +15,13 @@ static int by_name(const void *a, const void *b)
 static int join(const struct pgk_instr_names *t, const uint32_t *wanted, struct pgk_sink *plain,
                 struct pgk_err *err)
 {
-    struct pgk_instr_name *sorted = pgk_mem_alloc(t->v.n + 1, sizeof *sorted);
+    struct pgk_instr_name *sorted = pgk_mem_alloc(t->list.n + 1, sizeof *sorted);
     size_t n = 0;
     if (!sorted)
         return pgk_fail_nomem(err);
-    for (size_t i = 0; i < t->v.n; i++)
+    for (size_t i = 0; i < t->list.n; i++)
         if (!wanted || wanted[i])
-            sorted[n++] = t->v.v[i];
+            sorted[n++] = t->list.v[i];
     qsort(sorted, n, sizeof *sorted, by_name);
     for (size_t i = 0; i < n; i++) {
         if (i)

@@ -17,7 +17,7 @@ struct symbol {
     uint64_t start, end, ref;
 };
 struct symbols {
-    PGK_VEC(struct symbol) v;
+    PGK_VEC(struct symbol) list;
     struct pgk_index by_start; /* of functions */
     bool made;
 };
@@ -270,7 +270,7 @@ static int read_names(struct reader *r, const struct part *part, struct pgk_inst
 static int find_name(struct reader *r, uint64_t ref, uint64_t i, uint32_t *name)
 {
     const struct pgk_instr *p = r->a->profile;
-    if (r->a->next < p->funcs.n && p->names.v.v[p->funcs.v[r->a->next].name].ref == ref) {
+    if (r->a->next < p->funcs.n && p->names.list.v[p->funcs.v[r->a->next].name].ref == ref) {
         *name = p->funcs.v[r->a->next].name;
         return 0;
     }
@@ -304,8 +304,8 @@ static int make_functions(struct reader *r)
         uint64_t start = FIELD(r, p, &r->layout, address), ref = FIELD(r, p, &r->layout, name_ref);
         if (!start)
             continue;
-        if (!pgk_vec_push(&s->v, (struct symbol){start, start, ref}) ||
-            !pgk_index_add(&s->by_start, pgk_hash_u64(start), (uint32_t)s->v.n - 1))
+        if (!pgk_vec_push(&s->list, (struct symbol){start, start, ref}) ||
+            !pgk_index_add(&s->by_start, pgk_hash_u64(start), (uint32_t)s->list.n - 1))
             return pgk_fail_nomem(r->err);
     }
     return 0;
@@ -317,8 +317,8 @@ static uint64_t function_at(const struct reader *r, uint64_t address)
     const struct symbols *s = &r->functions;
     uint64_t ref = 0;
     PGK_INDEX_FOR (&s->by_start, pgk_hash_u64(address), i)
-        if (s->v.v[i].start == address && (!ref || s->v.v[i].ref < ref))
-            ref = s->v.v[i].ref;
+        if (s->list.v[i].start == address && (!ref || s->list.v[i].ref < ref))
+            ref = s->list.v[i].ref;
     return ref;
 }
 
@@ -333,23 +333,23 @@ static int make_tables(struct reader *r)
     const struct pgk_raw_vtable_layout l = pgk_raw_vtable_layout(r->pointer);
     struct symbols *s = &r->tables;
     s->made = true;
-    if (!pgk_vec_reserve(&s->v, r->h.n_vtables))
+    if (!pgk_vec_reserve(&s->list, r->h.n_vtables))
         return pgk_fail_nomem(r->err);
     for (uint64_t i = 0; i < r->h.n_vtables; i++) {
         const uint8_t *p = r->vtables.bytes + i * l.bytes;
         uint64_t start = FIELD(r, p, &l, address);
-        s->v.v[s->v.n++] =
+        s->list.v[s->list.n++] =
             (struct symbol){start, start + FIELD(r, p, &l, size), FIELD(r, p, &l, name_ref)};
     }
-    if (s->v.n)
-        qsort(s->v.v, s->v.n, sizeof *s->v.v, by_start);
+    if (s->list.n)
+        qsort(s->list.v, s->list.n, sizeof *s->list.v, by_start);
     return 0;
 }
 
 static uint64_t table_at(const struct reader *r, uint64_t address)
 {
-    PGK_SEARCH(low, r->tables.v.n, mid, r->tables.v.v[mid].start <= address)
-    const struct symbol *s = low ? &r->tables.v.v[low - 1] : NULL;
+    PGK_SEARCH(low, r->tables.list.n, mid, r->tables.list.v[mid].start <= address)
+    const struct symbol *s = low ? &r->tables.list.v[low - 1] : NULL;
     return s && address < s->end ? s->ref : 0;
 }
 
@@ -374,7 +374,7 @@ static int name_values(struct reader *r)
 
 static int read_values(struct reader *r, const uint8_t *record, uint32_t name, bool *any)
 {
-    const char *function = r->a->profile->names.v.v[name].s;
+    const char *function = r->a->profile->names.list.v[name].s;
     const struct pgk_raw_record_layout *l = &r->layout;
     const uint64_t sites[PGK_VALUE_KINDS] = {FIELD(r, record, l, sites_call),
                                              FIELD(r, record, l, sites_size),
@@ -521,7 +521,7 @@ static int read_image(struct reader *r)
 {
     r->names_read = false;
     r->counters_used = r->bitmap_used = r->uniform_used = 0;
-    r->functions.v.n = r->tables.v.n = 0;
+    r->functions.list.n = r->tables.list.n = 0;
     r->functions.made = r->tables.made = false;
     pgk_index_free(&r->functions.by_start);
     PGK_TRY(read_header(r));
@@ -577,9 +577,9 @@ int pgk_instr_raw_read(struct pgk_instr_adder *a, const uint8_t *bytes, size_t s
         status = add_trace(&r);
     if (!status && info)
         *info = (struct pgk_instr_raw_info){c.src.version, r.image};
-    pgk_vec_free(&r.functions.v);
+    pgk_vec_free(&r.functions.list);
     pgk_index_free(&r.functions.by_start);
-    pgk_vec_free(&r.tables.v);
+    pgk_vec_free(&r.tables.list);
     pgk_value_data_free(&r.values);
     pgk_vec_free(&r.counts);
     pgk_vec_free(&r.uniform_counts);

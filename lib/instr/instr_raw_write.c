@@ -64,8 +64,8 @@ static uint64_t written_value(const void *ctx, enum pgk_value_kind kind, uint64_
 static int collect_tables(struct writer *w)
 {
     const struct pgk_instr *p = w->p;
-    for (size_t i = 0; i < p->vtables.v.n; i++)
-        if (!pgk_vec_push(&w->tables, p->vtables.v.v[i].ref))
+    for (size_t i = 0; i < p->vtables.list.n; i++)
+        if (!pgk_vec_push(&w->tables, p->vtables.list.v[i].ref))
             return pgk_fail_nomem(w->err);
     for (size_t i = 0; i < p->funcs.n; i++) {
         const struct pgk_instr_func *f = &p->funcs.v[i];
@@ -176,7 +176,7 @@ static int prepare(struct writer *w)
     w->values.written = written_value;
     w->values.ctx = w;
     PGK_TRY(pgk_instr_order(p, &w->order, w->err));
-    w->first = pgk_mem_zalloc(p->names.v.n + 1, sizeof *w->first);
+    w->first = pgk_mem_zalloc(p->names.list.n + 1, sizeof *w->first);
     if (!w->first)
         return pgk_fail_nomem(w->err);
     for (size_t i = p->funcs.n; i-- > 0;)
@@ -213,7 +213,7 @@ static void write_records(const struct writer *w, struct pgk_sink *out)
         const struct pgk_instr_func *f = func_at(w, i);
         const struct pgk_raw_record_layout *l = &w->layout;
         uint8_t record[128] = {0};
-        uint64_t ref = w->p->names.v.v[f->name].ref, start = i * l->bytes;
+        uint64_t ref = w->p->names.list.v[f->name].ref, start = i * l->bytes;
         put(record, l->name_ref, ref);
         put(record, l->hash, f->hash);
         put(record, l->counter_ptr, counters - start);
@@ -372,7 +372,7 @@ int pgk_instr_raw_check(const struct pgk_instr *p, const char *path, uint32_t ve
                                                               : pgk_raw_count_max(version);
     for (size_t i = 0; i < p->funcs.n; i++) {
         const struct pgk_instr_func *f = &p->funcs.v[i];
-        const struct pgk_instr_name *name = &p->names.v.v[f->name];
+        const struct pgk_instr_name *name = &p->names.list.v[f->name];
         if (!name->len || memchr(name->s, 1, name->len))
             return refuse(name, path, "name", name->len ? "a name with byte 1" : "no letters",
                           "a name that can stand in a list of names", err);

@@ -33,7 +33,7 @@ int pgk_instr_rename(struct pgk_instr_renames *r, const char *old, size_t n_old,
 
 void pgk_instr_renames_free(struct pgk_instr_renames *r)
 {
-    pgk_vec_free(&r->old.v);
+    pgk_vec_free(&r->old.list);
     pgk_index_free(&r->old.by_ref);
     pgk_vec_free(&r->new);
     pgk_arena_free(&r->arena);
@@ -74,7 +74,7 @@ struct choice {
 static bool is_chosen(const void *ctx, const struct pgk_instr_func *f)
 {
     const struct choice *c = ctx;
-    const char *name = c->p->names.v.v[f->name].s;
+    const char *name = c->p->names.list.v[f->name].s;
     return (!c->keep.given || pgk_pattern_matches(&c->keep, name)) &&
            !pgk_pattern_matches(&c->drop, name);
 }

@@ -13,7 +13,7 @@ struct writer {
 
 static void put_name(struct writer *w, const struct pgk_instr_names *t, uint32_t i)
 {
-    pgk_sink_bytes(w->out, t->v.v[i].s, t->v.v[i].len);
+    pgk_sink_bytes(w->out, t->list.v[i].s, t->list.v[i].len);
 }
 
 static void write_flags(struct writer *w)
@@ -168,7 +168,7 @@ static int write_all(struct writer *w)
 int pgk_instr_text_write(const struct pgk_instr *p, struct pgk_sink *out, struct pgk_err *err)
 {
     struct writer w = {.p = p, .out = out, .err = err};
-    w.has_record = pgk_mem_zalloc(p->names.v.n + 1, sizeof *w.has_record);
+    w.has_record = pgk_mem_zalloc(p->names.list.n + 1, sizeof *w.has_record);
     int status = w.has_record ? write_all(&w) : pgk_fail_nomem(err);
     pgk_mem_free(w.has_record);
     pgk_vec_free(&w.ranked);

@@ -157,14 +157,14 @@ static unsigned alike(void *ctx, size_t i, size_t j)
 }
 
 /* The data of one alignment, by place. */
-struct room {
+struct lists {
     PGK_VEC(struct pgk_anchor) old, now;
     PGK_VEC(struct pgk_call_group) runs; /* of calls of the profile */
     bool *has_sure;
 };
 
 /* Places of the profile. Those without a line cannot move. */
-static bool list_old(struct pgk_match *m, const struct pgk_func_pair *p, struct room *r)
+static bool list_old(struct pgk_match *m, const struct pgk_func_pair *p, struct lists *r)
 {
     bool ok = true;
     for (uint32_t i = m->first_old_call[p->old_func];
@@ -185,7 +185,7 @@ static bool list_old(struct pgk_match *m, const struct pgk_func_pair *p, struct 
     return ok;
 }
 
-static bool list_now(struct pgk_match *m, const struct pgk_func_pair *p, struct room *r)
+static bool list_now(struct pgk_match *m, const struct pgk_func_pair *p, struct lists *r)
 {
     const struct pgk_build_func *f = &m->build.funcs.v[p->func];
     bool ok = true;
@@ -204,7 +204,7 @@ static bool list_now(struct pgk_match *m, const struct pgk_func_pair *p, struct 
     return ok;
 }
 
-static int align(struct pgk_match *m, const struct pgk_func_pair *p, struct room *r,
+static int align(struct pgk_match *m, const struct pgk_func_pair *p, struct lists *r,
                  struct pgk_err *err)
 {
     size_t first_group = m->groups.n;
@@ -239,7 +239,7 @@ static int find_pair(struct pgk_match *m, uint32_t old_func, uint32_t func, uint
         }
     }
     struct pgk_func_pair p = {old_func, func, (uint32_t)m->aligned.n};
-    struct room r = {0};
+    struct lists r = {0};
     int status = align(m, &p, &r, err);
     pgk_vec_free(&r.old);
     pgk_vec_free(&r.now);

@@ -15,15 +15,15 @@
 static bool add(struct pgk_hashes *h, uint64_t guid, uint64_t hash)
 {
     PGK_INDEX_FOR (&h->by_guid, guid, i)
-        if (h->v.v[i].guid == guid && h->v.v[i].hash == hash)
+        if (h->list.v[i].guid == guid && h->list.v[i].hash == hash)
             return true;
-    return pgk_vec_push(&h->v, (struct pgk_function_hash){guid, hash}) &&
-           pgk_index_add(&h->by_guid, guid, (uint32_t)h->v.n - 1);
+    return pgk_vec_push(&h->list, (struct pgk_function_hash){guid, hash}) &&
+           pgk_index_add(&h->by_guid, guid, (uint32_t)h->list.n - 1);
 }
 
 void pgk_hashes_free(struct pgk_hashes *h)
 {
-    pgk_vec_free(&h->v);
+    pgk_vec_free(&h->list);
     pgk_index_free(&h->by_guid);
 }
 
@@ -33,9 +33,9 @@ static enum pgk_match_level level_by(const struct pgk_hashes *h, uint64_t guid, 
     enum pgk_match_level level = PGK_MATCH_GONE;
     *now = 0;
     PGK_INDEX_FOR (&h->by_guid, guid, i) {
-        if (h->v.v[i].guid != guid)
+        if (h->list.v[i].guid != guid)
             continue;
-        *now = h->v.v[i].hash;
+        *now = h->list.v[i].hash;
         if (*now == hash)
             return PGK_MATCH_EXACT;
         level = PGK_MATCH_FUNCTIONS;
@@ -82,7 +82,7 @@ int pgk_hashes_of_probes(struct pgk_hashes *h, struct pgk_binaries *set, struct 
     size_t n = pgk_binaries_count(set);
     for (uint32_t i = 0; i < n; i++)
         PGK_TRY(add_probes(h, pgk_binaries_elf(set, i), err));
-    if (h->v.n || !n)
+    if (h->list.n || !n)
         return 0;
     return pgk_fail(err, PGK_E_EMPTY, .file = pgk_elf_path(pgk_binaries_elf(set, 0)),
                     .field = "pseudo probes", .found = "none",
@@ -157,7 +157,7 @@ int pgk_hashes_of_counters(struct pgk_hashes *h, struct pgk_binaries *set, struc
     size_t n = pgk_binaries_count(set);
     for (uint32_t i = 0; i < n; i++)
         PGK_TRY(pgk_hashes_of_records(h, pgk_binaries_elf(set, i), err));
-    if (h->v.n || !n)
+    if (h->list.n || !n)
         return 0;
     return pgk_fail(err, PGK_E_EMPTY, .file = pgk_elf_path(pgk_binaries_elf(set, 0)),
                     .field = "counters", .found = "none",

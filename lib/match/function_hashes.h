@@ -13,7 +13,7 @@ struct pgk_function_hash {
 
 /* A function may have several: of one name in several files, or compiled differently. */
 struct pgk_hashes {
-    PGK_VEC(struct pgk_function_hash) v;
+    PGK_VEC(struct pgk_function_hash) list;
     struct pgk_index by_guid;
 };
 

@@ -7,7 +7,7 @@
 
 /* A function is known by its hash alone if it has so many counters: the hashes of simple ones are
  * those of others, too. */
-enum { TELLING_COUNTERS = 4 };
+enum { DISTINCTIVE_COUNTERS = 4 };
 
 static int add_name(void *ctx, const char *name, size_t len)
 {
@@ -36,11 +36,11 @@ static bool index_all(struct pgk_instr_align *a)
 {
     const struct pgk_instr *p = a->profile;
     bool ok = true;
-    for (uint32_t i = 0; ok && i < a->hashes.v.n; i++)
-        ok = pgk_index_add(&a->build_by_hash, a->hashes.v.v[i].hash, i);
+    for (uint32_t i = 0; ok && i < a->hashes.list.n; i++)
+        ok = pgk_index_add(&a->build_by_hash, a->hashes.list.v[i].hash, i);
     for (uint32_t i = 0; ok && i < p->funcs.n; i++)
         ok = pgk_index_add(&a->profile_by_hash, p->funcs.v[i].hash, i) &&
-             pgk_index_add(&a->profile_by_ref, p->names.v.v[p->funcs.v[i].name].ref, i);
+             pgk_index_add(&a->profile_by_ref, p->names.list.v[p->funcs.v[i].name].ref, i);
     return ok;
 }
 
@@ -57,7 +57,7 @@ int pgk_instr_align(struct pgk_instr_align *a, const struct pgk_instr *profile,
 void pgk_instr_align_free(struct pgk_instr_align *a)
 {
     pgk_hashes_free(&a->hashes);
-    pgk_vec_free(&a->names.v);
+    pgk_vec_free(&a->names.list);
     pgk_index_free(&a->names.by_ref);
     pgk_arena_free(&a->arena);
     pgk_index_free(&a->build_by_hash);
@@ -69,7 +69,7 @@ void pgk_instr_align_free(struct pgk_instr_align *a)
 
 static const struct pgk_instr_name *name_of(const struct pgk_instr_align *a, uint32_t func)
 {
-    return &a->profile->names.v.v[a->profile->funcs.v[func].name];
+    return &a->profile->names.list.v[a->profile->funcs.v[func].name];
 }
 
 /* The name without the file that stands in front of those of static functions, and without what
@@ -94,7 +94,7 @@ static bool is_in_profile(const struct pgk_instr_align *a, uint64_t ref)
 static bool is_in_build(const struct pgk_instr_align *a, uint64_t ref)
 {
     PGK_INDEX_FOR (&a->hashes.by_guid, ref, i)
-        if (a->hashes.v.v[i].guid == ref)
+        if (a->hashes.list.v[i].guid == ref)
             return true;
     return false;
 }
@@ -109,13 +109,13 @@ static struct rivals rivals_in_build(const struct pgk_instr_align *a, uint64_t h
 {
     struct rivals r = {0};
     PGK_INDEX_FOR (&a->build_by_hash, hash, i) {
-        const struct pgk_function_hash *h = &a->hashes.v.v[i];
+        const struct pgk_function_hash *h = &a->hashes.list.v[i];
         uint32_t name = pgk_names_find(&a->names, h->guid);
         if (h->hash != hash || is_in_profile(a, h->guid))
             continue;
         r.all++;
         r.one = name;
-        if (name == PGK_INDEX_NONE || bare_name(&a->names.v.v[name]) != bare)
+        if (name == PGK_INDEX_NONE || bare_name(&a->names.list.v[name]) != bare)
             continue;
         r.same_bare++;
         r.one_bare = name;
@@ -145,11 +145,11 @@ static const struct pgk_instr_name *renamed(const struct pgk_instr_align *a, uin
     struct rivals now = rivals_in_build(a, f->hash, bare);
     struct rivals old = rivals_in_profile(a, f->hash, bare);
     if (now.same_bare)
-        return now.same_bare == 1 && old.same_bare == 1 ? &a->names.v.v[now.one_bare] : NULL;
-    bool telling = f->n_counts >= TELLING_COUNTERS;
-    if (!telling || now.all != 1 || old.all != 1 || now.one == PGK_INDEX_NONE)
+        return now.same_bare == 1 && old.same_bare == 1 ? &a->names.list.v[now.one_bare] : NULL;
+    bool distinctive = f->n_counts >= DISTINCTIVE_COUNTERS;
+    if (!distinctive || now.all != 1 || old.all != 1 || now.one == PGK_INDEX_NONE)
         return NULL;
-    return &a->names.v.v[now.one];
+    return &a->names.list.v[now.one];
 }
 
 struct pgk_instr_found pgk_instr_align_find(const struct pgk_instr_align *a, uint32_t func)

@@ -16,7 +16,7 @@ static bool match_function(struct pgk_function_match *m, const struct pgk_instr_
                            uint32_t func)
 {
     const struct pgk_instr_func *f = &a->profile->funcs.v[func];
-    const struct pgk_instr_name *name = &a->profile->names.v.v[f->name];
+    const struct pgk_instr_name *name = &a->profile->names.list.v[f->name];
     struct pgk_level_samples samples = {0};
     struct pgk_instr_found found = pgk_instr_align_find(a, func);
     struct pgk_changed c = {.guid = name->ref, .level = (uint8_t)found.level, .checksum = f->hash,
@@ -53,7 +53,7 @@ struct kept {
 static bool is_kept(const void *ctx, const struct pgk_instr_func *f)
 {
     const struct kept *k = ctx;
-    struct pgk_hash_key key = {.guid = k->p->names.v.v[f->name].ref, .hash = f->hash};
+    struct pgk_hash_key key = {.guid = k->p->names.list.v[f->name].ref, .hash = f->hash};
     uint64_t now;
     return pgk_hashes_level(k->hashes, &key, &now) == PGK_MATCH_EXACT;
 }
@@ -63,7 +63,7 @@ static int list_renames(struct pgk_instr_renames *r, const struct pgk_instr_alig
 {
     for (uint32_t i = 0; i < a->profile->funcs.n; i++) {
         const struct pgk_instr_name *name =
-            &a->profile->names.v.v[a->profile->funcs.v[i].name];
+            &a->profile->names.list.v[a->profile->funcs.v[i].name];
         struct pgk_instr_found found = pgk_instr_align_find(a, i);
         if (found.to)
             PGK_TRY(pgk_instr_rename(r, name->s, name->len, found.to->s, found.to->len, err));

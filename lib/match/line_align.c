@@ -29,7 +29,7 @@ static void use(struct pgk_line_align *a, const struct pgk_sample *p, uint32_t n
     if (f->is_used)
         return;
     f->is_used = true;
-    f->guid = guid_of(a, &p->names.v.v[name]);
+    f->guid = guid_of(a, &p->names.list.v[name]);
 }
 
 /* Calls without a line cannot be put into order. */
@@ -140,7 +140,7 @@ struct now_group {
 };
 
 /* The data of the alignment of one function. */
-struct room {
+struct lists {
     const struct pgk_line_align *a;
     const struct pgk_line_group *old;
     PGK_VEC(struct now_group) now;
@@ -163,11 +163,11 @@ static unsigned same_line(const struct pgk_line_align *a, const struct pgk_line_
 
 static unsigned alike(void *ctx, size_t i, size_t j)
 {
-    const struct room *r = ctx;
+    const struct lists *r = ctx;
     return same_line(r->a, &r->old[i], r->now.v[j].first, r->now.v[j].end);
 }
 
-static bool list_now(struct room *r, const struct pgk_build_func *f)
+static bool list_now(struct lists *r, const struct pgk_build_func *f)
 {
     bool ok = true;
     r->now.n = r->now_anchors.n = 0;
@@ -187,14 +187,14 @@ static bool list_now(struct room *r, const struct pgk_build_func *f)
     return ok;
 }
 
-static size_t find_now(const struct room *r, uint32_t line)
+static size_t find_now(const struct lists *r, uint32_t line)
 {
     PGK_SEARCH(at, r->now.n, mid, r->now_anchors.v[mid].offset < line)
     return at < r->now.n && r->now_anchors.v[at].offset == line ? at : SIZE_MAX;
 }
 
 /* How many lines have their calls where they were. */
-static uint32_t in_place(const struct room *r, uint32_t n_old)
+static uint32_t in_place(const struct lists *r, uint32_t n_old)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < n_old; i++) {
@@ -205,7 +205,7 @@ static uint32_t in_place(const struct room *r, uint32_t n_old)
 }
 
 /* Of functions of one name the one that most calls are in place in. */
-static bool pick(struct pgk_line_align *a, struct room *r, struct pgk_line_func *f)
+static bool pick(struct pgk_line_align *a, struct lists *r, struct pgk_line_func *f)
 {
     uint32_t at = 0, best = 0;
     for (uint32_t func; (func = pgk_build_next(&a->build, f->guid, &at)) != PGK_INDEX_NONE;) {
@@ -220,7 +220,7 @@ static bool pick(struct pgk_line_align *a, struct room *r, struct pgk_line_func 
     return true;
 }
 
-static int align_moved(struct pgk_line_align *a, struct room *r, struct pgk_line_func *f,
+static int align_moved(struct pgk_line_align *a, struct lists *r, struct pgk_line_func *f,
                        struct pgk_err *err)
 {
     bool ok = pgk_vec_reserve(&r->to, f->n_groups);
@@ -242,7 +242,7 @@ static int align_moved(struct pgk_line_align *a, struct room *r, struct pgk_line
     return 0;
 }
 
-static int align_function(struct pgk_line_align *a, struct room *r, struct pgk_line_func *f,
+static int align_function(struct pgk_line_align *a, struct lists *r, struct pgk_line_func *f,
                           struct pgk_err *err)
 {
     r->old = a->groups.v ? a->groups.v + f->first_group : NULL;
@@ -262,7 +262,7 @@ static int align_function(struct pgk_line_align *a, struct room *r, struct pgk_l
 
 static int align_all(struct pgk_line_align *a, struct pgk_err *err)
 {
-    struct room r = {.a = a};
+    struct lists r = {.a = a};
     int status = 0;
     for (uint32_t i = 0; !status && i < a->n_funcs; i++)
         if (a->funcs[i].is_used)
@@ -277,7 +277,7 @@ static int align_all(struct pgk_line_align *a, struct pgk_err *err)
 static int list(struct pgk_line_align *a, const struct pgk_sample *p, struct pgk_err *err)
 {
     bool ok = true;
-    a->n_funcs = (uint32_t)p->names.v.n;
+    a->n_funcs = (uint32_t)p->names.list.n;
     a->funcs = pgk_mem_zalloc((size_t)a->n_funcs + 1, sizeof *a->funcs);
     if (!a->funcs)
         return pgk_fail_nomem(err);
@@ -308,7 +308,7 @@ static void note_renamed(struct pgk_line_align *a, const struct pgk_sample *p)
     for (uint32_t i = 0; i < a->n_funcs; i++)
         if (a->funcs[i].func != PGK_INDEX_NONE)
             a->funcs[i].is_renamed = a->funcs[i].has_new_name ||
-                                     is_renamed(a, &p->names.v.v[i], &a->funcs[i]);
+                                     is_renamed(a, &p->names.list.v[i], &a->funcs[i]);
 }
 
 /* Every program has a main. */
@@ -564,7 +564,7 @@ enum pgk_match_level pgk_line_checksum(const struct pgk_line_align *a, const str
                                        uint32_t node, uint64_t *now)
 {
     const struct pgk_sample_node *n = pgk_sample_node(p, node);
-    const struct pgk_sample_name *name = &p->names.v.v[n->name];
+    const struct pgk_sample_name *name = &p->names.list.v[n->name];
     struct pgk_hash_key key = {.guid = pgk_name_guid(name), .hash = n->checksum};
     if (!key.hash) /* callers of contexts without samples of their own */
         key.hash = a->funcs[n->name].checksum;

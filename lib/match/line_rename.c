@@ -9,7 +9,7 @@
 #include "hash.h"
 #include "name_likeness.h"
 
-enum { TELLING_CALLEES = 2 };
+enum { DISTINCTIVE_CALLEES = 2 };
 
 struct pair {
     uint32_t name; /* of the profile */
@@ -125,12 +125,12 @@ static bool calls_the_same(const struct finder *f, const struct pair *pair)
             is_new = a->calls.v[j].callee != callee;
         n += is_new;
     }
-    return n >= TELLING_CALLEES;
+    return n >= DISTINCTIVE_CALLEES;
 }
 
 static bool is_accepted(const struct finder *f, const struct pair *pair)
 {
-    const struct pgk_sample_name *name = &f->p->names.v.v[pair->name];
+    const struct pgk_sample_name *name = &f->p->names.list.v[pair->name];
     const char *now = pgk_build_text(&f->a->build, f->a->build.funcs.v[pair->func].linkage);
     return calls_the_same(f, pair) || (name->s && pgk_name_likeness(name->s, now) >=
                                                       PGK_NAMES_ALIKE);

@@ -22,13 +22,13 @@ static enum pgk_match_level worse(unsigned a, unsigned b)
 /* Functions that are gone are known by what the profile has of their name. */
 static uint32_t text_of(struct walk *w, uint32_t name)
 {
-    const struct pgk_sample_name *n = &w->p->names.v.v[name];
+    const struct pgk_sample_name *n = &w->p->names.list.v[name];
     return n->s ? pgk_intern(&w->m->strings, n->s, n->len) : 0;
 }
 
 static uint64_t guid_of(const struct walk *w, uint32_t name)
 {
-    return pgk_name_guid(&w->p->names.v.v[name]);
+    return pgk_name_guid(&w->p->names.list.v[name]);
 }
 
 static bool note(struct walk *w, struct pgk_changed *c, uint32_t name, uint32_t callee)
@@ -122,11 +122,11 @@ static int walk(struct walk *w, struct pgk_err *err)
     const struct pgk_sample *p = w->p;
     w->level = pgk_mem_zalloc(p->nodes.n + 1, sizeof *w->level);
     w->is_live = pgk_mem_zalloc(p->nodes.n + 1, sizeof *w->is_live);
-    w->by_name = pgk_mem_zalloc(p->names.v.n + 1, sizeof *w->by_name);
+    w->by_name = pgk_mem_zalloc(p->names.list.n + 1, sizeof *w->by_name);
     bool ok = w->level && w->is_live && w->by_name;
     for (uint32_t n = 1; ok && n < p->nodes.n; n++)
         ok = visit(w, n);
-    for (size_t i = 0; ok && i < p->names.v.n; i++)
+    for (size_t i = 0; ok && i < p->names.list.n; i++)
         pgk_function_match_close_function(w->m, &w->by_name[i]);
     pgk_mem_free(w->level);
     pgk_mem_free(w->is_live);

@@ -22,7 +22,7 @@ static bool is_kept(const struct pgk_line_found *found)
 /* The name that the build has for a function whose name was made unique otherwise. */
 static uint32_t name_in(struct rebase *r, uint32_t name)
 {
-    const struct pgk_sample_name *n = &r->p->names.v.v[name];
+    const struct pgk_sample_name *n = &r->p->names.list.v[name];
     const struct pgk_line_func *f = &r->lines->funcs[name];
     uint32_t *to = &r->name_of[name];
     if (*to)
@@ -138,7 +138,7 @@ static void add_totals(struct rebase *r)
 static bool add_all(struct rebase *r)
 {
     const struct pgk_sample *p = r->p;
-    r->name_of = pgk_mem_zalloc(p->names.v.n + 1, sizeof *r->name_of);
+    r->name_of = pgk_mem_zalloc(p->names.list.n + 1, sizeof *r->name_of);
     r->node_of = pgk_mem_zalloc(p->nodes.n + 1, sizeof *r->node_of);
     r->lost = pgk_mem_zalloc(p->nodes.n + 1, sizeof *r->lost);
     r->is_live = pgk_mem_zalloc(p->nodes.n + 1, sizeof *r->is_live);

@@ -32,7 +32,7 @@ int pgk_use_classify(const struct pgk_heap *heap, const struct pgk_use_limits *g
     struct pgk_heap_sum totals = {.struct_size = sizeof totals};
     pgk_heap_sum(heap, &totals);
     for (size_t i = 0; i < pgk_heap_contexts(heap); i++)
-        classes[i] = (uint8_t)class_of(pgk_heap_mib(heap, i, PGK_MIB_ROOM), &limits,
+        classes[i] = (uint8_t)class_of(pgk_heap_mib(heap, i, PGK_MIB_SPACE), &limits,
                                        totals.accesses_per_byte);
     return 0;
 }

@@ -11,7 +11,7 @@ static const struct {
     [PGK_USE_GIVEN] = {"given", "the compiler knows the type; no link compares it"},
     [PGK_USE_IN_LINK] = {"left to link", "callers differ, and the link gave no hint"},
     [PGK_USE_LOCAL_TABLE] = {"local table", "of another module, which this one cannot name"},
-    [PGK_USE_CALLERS] = {"callers differ", "which only a link with LTO tells apart"},
+    [PGK_USE_CALLERS] = {"callers differ", "which only a link with LTO distinguishes"},
     [PGK_USE_BY_NAME] = {"called by name", "a call that compilers may not replace"},
     [PGK_USE_RARE] = {"rare type", "less than a twentieth of the call"},
     [PGK_USE_MANY] = {"many types", "more types than the compiler looks at"},

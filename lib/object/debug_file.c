@@ -27,12 +27,12 @@ typedef char path_buf[PATH_MAX];
 
 static void note_tried(struct pgk_dw_search *s, const char *path)
 {
-    size_t used = strlen(s->tried), room = sizeof s->tried - used;
+    size_t used = strlen(s->tried), space = sizeof s->tried - used;
     size_t need = strlen(path) + (used ? 2 : 0);
-    if (need + sizeof ", ..." <= room)
-        snprintf(s->tried + used, room, "%s%s", used ? ", " : "", path);
-    else if (used && room > sizeof ", ..." && strcmp(s->tried + used - 3, "...") != 0)
-        snprintf(s->tried + used, room, ", ...");
+    if (need + sizeof ", ..." <= space)
+        snprintf(s->tried + used, space, "%s%s", used ? ", " : "", path);
+    else if (used && space > sizeof ", ..." && strcmp(s->tried + used - 3, "...") != 0)
+        snprintf(s->tried + used, space, ", ...");
 }
 
 static struct pgk_debug_caches *caches_of(const struct pgk_dw_search *s)

@@ -117,7 +117,7 @@ static bool start(struct pgk_debuginfod *d)
     return true;
 }
 
-static void tell(struct pgk_debuginfod *d)
+static void report(struct pgk_debuginfod *d)
 {
     if (!d->told)
         pgk_note("asking the servers of DEBUGINFOD_URLS (%s) for files of build ids; "
@@ -147,7 +147,7 @@ char *pgk_debuginfod_fetch(struct pgk_debuginfod *d, enum pgk_id_file what, cons
         return NULL;
     pthread_mutex_lock(&d->lock);
     if (start(d)) {
-        tell(d);
+        report(d);
         asking = d;
         pgk_progress_start(&d->progress, "downloading", "B", 0);
         find_fn *find = what == PGK_ID_DEBUG ? d->call.find_debug : d->call.find_program;

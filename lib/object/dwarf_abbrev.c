@@ -15,7 +15,7 @@ void pgk_dw_abbrevs_free(struct pgk_dw_abbrevs *t)
         return;
     pgk_mem_free(t->hot);
     pgk_mem_free(t->at);
-    pgk_vec_free(&t->v);
+    pgk_vec_free(&t->list);
     pgk_vec_free(&t->specs);
     pgk_vec_free(&t->steps);
     pgk_mem_free(t);
@@ -137,7 +137,7 @@ static int read_one(struct pgk_dw_abbrevs *t, const struct pgk_dw_unit *u,
         a.low_at = (uint16_t)places.low;
         a.high_at = (uint16_t)places.high;
     }
-    if (keep && !pgk_vec_push(&t->v, a))
+    if (keep && !pgk_vec_push(&t->list, a))
         return -1;
     if (keep && (a.flags & (PGK_DW_A_SUBPROGRAM | PGK_DW_A_INLINED)) && (a.flags & PGK_DW_A_PC))
         t->has_functions = true;
@@ -171,12 +171,12 @@ static uint32_t hot_word(const struct pgk_dw_abbrevs *t, const struct pgk_dw_abb
 static bool make_direct(struct pgk_dw_abbrevs *t)
 {
     bool sorted = true;
-    for (size_t i = 1; i < t->v.n && sorted; i++)
-        sorted = t->v.v[i - 1].code < t->v.v[i].code;
+    for (size_t i = 1; i < t->list.n && sorted; i++)
+        sorted = t->list.v[i - 1].code < t->list.v[i].code;
     if (!sorted)
-        qsort(t->v.v, t->v.n, sizeof *t->v.v, compare_codes);
-    uint64_t limit = t->v.n * DIRECT_PER_CODE + DIRECT_MIN;
-    uint64_t max = t->v.n ? t->v.v[t->v.n - 1].code : 0;
+        qsort(t->list.v, t->list.n, sizeof *t->list.v, compare_codes);
+    uint64_t limit = t->list.n * DIRECT_PER_CODE + DIRECT_MIN;
+    uint64_t max = t->list.n ? t->list.v[t->list.n - 1].code : 0;
     t->n_hot = (max < limit ? max : limit) + 1;
     t->hot = pgk_mem_alloc(t->n_hot, sizeof *t->hot);
     t->at = pgk_mem_zalloc(t->n_hot, sizeof *t->at);
@@ -185,11 +185,11 @@ static bool make_direct(struct pgk_dw_abbrevs *t)
     t->hot[0] = 0;
     for (uint64_t i = 1; i < t->n_hot; i++)
         t->hot[i] = PGK_DW_HOT_INVALID;
-    for (size_t i = 0; i < t->v.n; i++) {
-        uint64_t code = t->v.v[i].code;
+    for (size_t i = 0; i < t->list.n; i++) {
+        uint64_t code = t->list.v[i].code;
         /* Of two declarations with one code the first is the valid one. */
         if (code < t->n_hot && t->hot[code] == PGK_DW_HOT_INVALID) {
-            t->hot[code] = hot_word(t, &t->v.v[i]);
+            t->hot[code] = hot_word(t, &t->list.v[i]);
             t->at[code] = (uint32_t)i;
         }
     }
@@ -220,8 +220,8 @@ struct pgk_dw_abbrevs *pgk_dw_abbrevs_read(const struct pgk_dw_unit *u, uint64_t
 
 const struct pgk_dw_abbrev *pgk_dw_abbrev_search(const struct pgk_dw_abbrevs *t, uint64_t code)
 {
-    PGK_SEARCH(low, t->v.n, mid, t->v.v[mid].code < code)
-    return low < t->v.n && t->v.v[low].code == code ? &t->v.v[low] : NULL;
+    PGK_SEARCH(low, t->list.n, mid, t->list.v[mid].code < code)
+    return low < t->list.n && t->list.v[low].code == code ? &t->list.v[low] : NULL;
 }
 
 const struct pgk_dw_abbrevs *pgk_dw_unit_abbrevs(const struct pgk_dw_unit *unit)

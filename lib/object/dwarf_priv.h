@@ -126,9 +126,9 @@ enum {
 
 struct pgk_dw_abbrevs {
     uint32_t *hot; /* by code, below n_hot; hot[0] is the null entry */
-    uint32_t *at;  /* by code: position in v */
+    uint32_t *at;  /* by code: position in `list` */
     uint64_t n_hot;
-    PGK_VEC(struct pgk_dw_abbrev) v; /* ascending codes */
+    PGK_VEC(struct pgk_dw_abbrev) list; /* ascending codes */
     PGK_VEC(struct pgk_dw_spec) specs;
     PGK_VEC(struct pgk_dw_step) steps;
     bool has_functions; /* subprograms or inlined subroutines with code */
@@ -148,7 +148,7 @@ static inline const struct pgk_dw_abbrev *pgk_dw_abbrev_find(const struct pgk_dw
                                                              uint64_t code)
 {
     if (PGK_LIKELY(code < t->n_hot && t->hot[code] != PGK_DW_HOT_INVALID && code))
-        return &t->v.v[t->at[code]];
+        return &t->list.v[t->at[code]];
     return pgk_dw_abbrev_search(t, code);
 }
 

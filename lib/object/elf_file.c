@@ -448,13 +448,13 @@ static bool inflate_zlib(const uint8_t *in, size_t in_size, uint8_t *out, size_t
     int rc = Z_OK;
     while (rc == Z_OK) {
         uInt give = in_left < (1u << 30) ? (uInt)in_left : 1u << 30;
-        uInt room = out_left < (1u << 30) ? (uInt)out_left : 1u << 30;
+        uInt space = out_left < (1u << 30) ? (uInt)out_left : 1u << 30;
         z.avail_in = give;
-        z.avail_out = room;
+        z.avail_out = space;
         rc = inflate(&z, Z_NO_FLUSH);
         in_left -= give - z.avail_in;
-        out_left -= room - z.avail_out;
-        if (z.avail_in == give && z.avail_out == room)
+        out_left -= space - z.avail_out;
+        if (z.avail_in == give && z.avail_out == space)
             break;
     }
     (void)inflateEnd(&z);

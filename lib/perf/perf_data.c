@@ -171,7 +171,7 @@ static int sideband_pass(void *ctx, const struct perf_record *record)
     return pgk_perf_sideband(p->file, record, p->handler, p->err);
 }
 
-static int tell_trace(const struct pass *p, const struct perf_record *record)
+static int pass_trace(const struct pass *p, const struct perf_record *record)
 {
     struct pgk_cursor c = pgk_perf_body(p->file, record);
     struct pgk_perf_trace t = {.type = p->file->trace_type,
@@ -191,7 +191,7 @@ static int sample_pass(void *ctx, const struct perf_record *record)
     struct pass *p = ctx;
     struct pgk_perf_sample sample;
     if (record->type == RECORD_AUXTRACE)
-        return tell_trace(p, record);
+        return pass_trace(p, record);
     if (record->type != RECORD_SAMPLE)
         return 0;
     p->file->info.samples++;

@@ -64,7 +64,7 @@ static void read_identity(struct pgk_cursor *c, const struct perf_record *record
         set_build_id(m, identity + 4, identity[0]);
 }
 
-static int tell_mapping(struct pgk_perf_data *file, const struct perf_record *record,
+static int pass_mapping(struct pgk_perf_data *file, const struct perf_record *record,
                         const struct pgk_perf_handler *handler, struct pgk_err *err)
 {
     struct pgk_cursor c = pgk_perf_body(file, record);
@@ -86,7 +86,7 @@ static int tell_mapping(struct pgk_perf_data *file, const struct perf_record *re
     return handler->mapping ? handler->mapping(handler->ctx, &m) : 0;
 }
 
-static int tell_name(struct pgk_perf_data *file, const struct perf_record *record,
+static int pass_name(struct pgk_perf_data *file, const struct perf_record *record,
                      const struct pgk_perf_handler *handler, struct pgk_err *err)
 {
     struct pgk_cursor c = pgk_perf_body(file, record);
@@ -100,7 +100,7 @@ static int tell_name(struct pgk_perf_data *file, const struct perf_record *recor
     return handler->task ? handler->task(handler->ctx, &t) : 0;
 }
 
-static int tell_fork_or_exit(struct pgk_perf_data *file, const struct perf_record *record,
+static int pass_fork_or_exit(struct pgk_perf_data *file, const struct perf_record *record,
                              const struct pgk_perf_handler *handler, struct pgk_err *err)
 {
     struct pgk_cursor c = pgk_perf_body(file, record);
@@ -133,12 +133,12 @@ int pgk_perf_sideband(struct pgk_perf_data *file, const struct perf_record *reco
     switch (record->type) {
     case RECORD_MMAP:
     case RECORD_MMAP2:
-        return tell_mapping(file, record, handler, err);
+        return pass_mapping(file, record, handler, err);
     case RECORD_COMM:
-        return tell_name(file, record, handler, err);
+        return pass_name(file, record, handler, err);
     case RECORD_FORK:
     case RECORD_EXIT:
-        return tell_fork_or_exit(file, record, handler, err);
+        return pass_fork_or_exit(file, record, handler, err);
     case RECORD_LOST:
     case RECORD_LOST_SAMPLES:
         return count_lost(file, record, err);

@@ -35,7 +35,7 @@ static void forget_head(struct pgk_text_reader *t)
     t->comm = t->event = (struct pgk_perf_name){0};
 }
 
-int pgk_text_tell_sample(struct pgk_text_reader *t, struct pgk_perf_sample *s)
+int pgk_text_pass_sample(struct pgk_text_reader *t, struct pgk_perf_sample *s)
 {
     t->info->samples++;
     s->count = t->count;
@@ -60,7 +60,7 @@ static void look_for_offsets(struct pgk_text_reader *t, uint64_t ip)
 }
 
 /* A sample of what was gathered: the call chain, or else the address of its own line. */
-static int tell_gathered(struct pgk_text_reader *t, uint32_t has, uint64_t ip)
+static int pass_gathered(struct pgk_text_reader *t, uint32_t has, uint64_t ip)
 {
     struct pgk_perf_sample s = {
         .has = has | PGK_PERF_HAS_IP | (t->chain.n ? PGK_PERF_HAS_CHAIN : 0),
@@ -77,7 +77,7 @@ static int tell_gathered(struct pgk_text_reader *t, uint32_t has, uint64_t ip)
         .n_branches = t->branches.n,
     };
     look_for_offsets(t, s.ip);
-    return pgk_text_tell_sample(t, &s);
+    return pgk_text_pass_sample(t, &s);
 }
 
 /* Blanks, ends of lines and control characters end a word. */
@@ -231,7 +231,7 @@ static int read_branches(struct pgk_text_reader *t, const uint8_t *p, uint64_t i
         p = next;
     }
     t->at = p < end ? p + 1 : end;
-    return tell_gathered(t, PGK_PERF_HAS_BRANCHES, ip);
+    return pass_gathered(t, PGK_PERF_HAS_BRANCHES, ip);
 }
 
 /* ---- call chains ---- */
@@ -295,7 +295,7 @@ static int read_address(struct pgk_text_reader *t, const uint8_t *line, uint64_t
     if (is_inlined(next, end))
         return 0;
     if (*line != '\t' && !is_chain(t, line))
-        return tell_gathered(t, 0, value);
+        return pass_gathered(t, 0, value);
     return pgk_vec_push(&t->chain, value) ? 0 : pgk_fail_nomem(t->err);
 }
 
@@ -321,7 +321,7 @@ static bool leads_to_sample(const uint8_t *next, const uint8_t *end)
 static int read_head(struct pgk_text_reader *t, const struct pgk_text_head *head)
 {
     if (t->chain.n)
-        PGK_TRY(tell_gathered(t, 0, 0));
+        PGK_TRY(pass_gathered(t, 0, 0));
     t->tid = head->tid;
     t->pid = head->pid != PGK_PID_UNKNOWN           ? head->pid
              : pgk_text_knows_process(t, head->tid) ? head->tid
@@ -331,7 +331,7 @@ static int read_head(struct pgk_text_reader *t, const struct pgk_text_head *head
     t->has_head = true;
     if (head->branches)
         return read_branches(t, head->branches, head->ip);
-    return head->has_ip ? tell_gathered(t, 0, head->ip) : 0;
+    return head->has_ip ? pass_gathered(t, 0, head->ip) : 0;
 }
 
 /* "  FILE:LINE" or "  FILE[OFFSET]", below an address. */
@@ -378,7 +378,7 @@ static int read_whole_line(struct pgk_text_reader *t, const uint8_t *line)
     if (t->in_trace && pgk_text_read_trace(t, line, end, &status))
         return status;
     if (end == line) { /* a call chain without branches ends here */
-        status = t->chain.n ? tell_gathered(t, 0, 0) : 0;
+        status = t->chain.n ? pass_gathered(t, 0, 0) : 0;
         forget_head(t);
         return status;
     }
@@ -461,8 +461,8 @@ static int read_lines(struct pgk_text_reader *t, struct pgk_filemap *map)
         }
     }
     if (t->chain.n)
-        PGK_TRY(tell_gathered(t, 0, 0));
-    PGK_TRY(pgk_text_tell_traces(t));
+        PGK_TRY(pass_gathered(t, 0, 0));
+    PGK_TRY(pgk_text_pass_traces(t));
     return check_form(t);
 }
 

@@ -119,7 +119,7 @@ static inline bool pgk_text_starts_branches(const uint8_t *p, const uint8_t *end
 }
 
 void pgk_text_unreadable(struct pgk_text_reader *t, const uint8_t *p, const uint8_t *end);
-int pgk_text_tell_sample(struct pgk_text_reader *t, struct pgk_perf_sample *s);
+int pgk_text_pass_sample(struct pgk_text_reader *t, struct pgk_perf_sample *s);
 
 /* ---- perf_text_record.c ---- */
 
@@ -131,7 +131,7 @@ int pgk_text_read_record(struct pgk_text_reader *t, const uint8_t *line, const u
 bool pgk_text_read_trace(struct pgk_text_reader *t, const uint8_t *line, const uint8_t *end,
                          int *status);
 /* Passes on the traces of the whole text. */
-int pgk_text_tell_traces(struct pgk_text_reader *t);
+int pgk_text_pass_traces(struct pgk_text_reader *t);
 /* Whether the process had a mapping or a task. */
 bool pgk_text_knows_process(const struct pgk_text_reader *t, int32_t pid);
 

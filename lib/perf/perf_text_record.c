@@ -116,7 +116,7 @@ static int read_dumped_sample(struct pgk_text_reader *t, const uint8_t *p, const
     s.tid = (int32_t)tid;
     if (pgk_text_0x(p, end, &s.addr) && s.addr)
         s.has |= PGK_PERF_HAS_ADDR;
-    return pgk_text_tell_sample(t, &s);
+    return pgk_text_pass_sample(t, &s);
 }
 
 /* PERF_RECORD_FORK(2:2):(1:1) */
@@ -183,7 +183,7 @@ bool pgk_text_read_trace(struct pgk_text_reader *t, const uint8_t *line, const u
     return *status != 0;
 }
 
-int pgk_text_tell_traces(struct pgk_text_reader *t)
+int pgk_text_pass_traces(struct pgk_text_reader *t)
 {
     size_t start = 0;
     if (t->in_trace && !pgk_vec_push(&t->trace_ends, t->trace.n))

@@ -79,7 +79,7 @@ struct pgk_format_row {
     int (*read_heap_functions)(struct pgk_heap *heap, const struct pgk_file_bytes *file,
                                const uint64_t *functions, size_t n, struct pgk_file_info *info,
                                struct pgk_err *err);
-    bool tells_origin;   /* read_heap adds the file's data about processes to the model */
+    bool holds_origin;   /* read_heap adds the file's data about processes to the model */
     bool wants_own_heap; /* read_heap cannot add to a model to which other threads add */
     int (*read_sample)(struct pgk_sample *profile, const struct pgk_file_bytes *file,
                        uint64_t weight, struct pgk_file_info *info, struct pgk_err *err);

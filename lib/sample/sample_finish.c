@@ -266,9 +266,9 @@ static bool order_by_age(struct pgk_sample *p)
 
 static bool order_all(struct pgk_sample *p)
 {
-    if (!pgk_vec_reserve(&p->rank, p->names.v.n + 1))
+    if (!pgk_vec_reserve(&p->rank, p->names.list.n + 1))
         return false;
-    p->rank.n = p->names.v.n;
+    p->rank.n = p->names.list.n;
     if (!pgk_sample_names_rank(&p->names, p->rank.v))
         return false;
     sibling_vec v = {0};

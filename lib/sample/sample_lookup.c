@@ -71,7 +71,7 @@ static void place_all(struct pgk_sample_lookup *l)
 
 static bool index_nodes(struct pgk_sample_lookup *l)
 {
-    size_t names = l->p->names.v.n;
+    size_t names = l->p->names.list.n;
     l->first = pgk_mem_zalloc(names + 2, sizeof *l->first);
     if (!l->first)
         return false;

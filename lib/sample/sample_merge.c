@@ -7,7 +7,7 @@ uint32_t pgk_merger_name(struct pgk_sample_merger *m, uint32_t name)
 {
     uint32_t *to = &m->name_of.v[name];
     if (!*to) {
-        const struct pgk_sample_name *n = &m->from->names.v.v[name];
+        const struct pgk_sample_name *n = &m->from->names.list.v[name];
         *to = m->rename ? m->rename(m->rename_ctx, m->into, n)
               : n->s    ? pgk_sample_name(m->into, n->s, n->len)
                         : pgk_sample_name_guid(m->into, n->guid);
@@ -135,7 +135,7 @@ int pgk_merger_open(struct pgk_sample_merger *m, struct pgk_sample *into,
                     const struct pgk_sample *from, struct pgk_err *err)
 {
     *m = (struct pgk_sample_merger){.into = into, .from = from, .discriminator_mask = UINT32_MAX};
-    if (!zeroes(&m->name_of, from->names.v.n) || !zeroes(&m->node_of, from->nodes.n) ||
+    if (!zeroes(&m->name_of, from->names.list.n) || !zeroes(&m->node_of, from->nodes.n) ||
         !pgk_sample_take_symbols(into, from))
         return pgk_fail_nomem(err);
     into->preinlined |= from->preinlined;

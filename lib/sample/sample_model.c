@@ -136,11 +136,11 @@ static bool register_first(struct pgk_sample *p, uint32_t id)
     return true;
 }
 
-static bool room_for_function(struct pgk_sample *p, uint32_t name)
+static bool reserve_function(struct pgk_sample *p, uint32_t name)
 {
     if (name < p->function_of.n)
         return true;
-    size_t more = p->names.v.n - p->function_of.n;
+    size_t more = p->names.list.n - p->function_of.n;
     if (!pgk_vec_reserve(&p->function_of, more))
         return false;
     memset(p->function_of.v + p->function_of.n, 0, more * sizeof *p->function_of.v);
@@ -151,7 +151,7 @@ static bool room_for_function(struct pgk_sample *p, uint32_t name)
 static uint32_t first_node(struct pgk_sample *p, uint32_t parent, uint64_t loc, uint32_t name,
                            uint32_t flags, uint64_t checksum)
 {
-    if (!parent && !room_for_function(p, name))
+    if (!parent && !reserve_function(p, name))
         return 0;
     uint32_t id = new_node(p, parent, loc, name, flags, checksum);
     return id && register_first(p, id) ? id : 0;
@@ -160,7 +160,7 @@ static uint32_t first_node(struct pgk_sample *p, uint32_t parent, uint64_t loc, 
 uint32_t pgk_sample_child(struct pgk_sample *p, uint32_t parent, uint64_t loc, uint32_t name,
                           uint32_t flags, uint64_t checksum, uint32_t hint)
 {
-    assert(parent < p->nodes.n && name < p->names.v.n && hint < p->nodes.n);
+    assert(parent < p->nodes.n && name < p->names.list.n && hint < p->nodes.n);
     if (hint && p->nodes.v[hint].checksum == checksum &&
         is_at(&p->nodes.v[hint], parent, loc, name, flags))
         return hint;
@@ -183,7 +183,7 @@ uint32_t pgk_sample_child(struct pgk_sample *p, uint32_t parent, uint64_t loc, u
 static uint32_t any_child(struct pgk_sample *p, uint32_t parent, uint64_t loc, uint32_t name,
                           uint32_t flags)
 {
-    assert(parent < p->nodes.n && name < p->names.v.n);
+    assert(parent < p->nodes.n && name < p->names.list.n);
     uint32_t id = find_at(p, parent, loc, name, flags);
     return id ? id : first_node(p, parent, loc, name, flags, 0);
 }
@@ -267,7 +267,7 @@ void pgk_sample_make_top(struct pgk_sample *p, uint32_t node)
 bool pgk_sample_add(struct pgk_sample *p, uint32_t node, uint64_t loc, uint32_t what,
                     uint64_t count)
 {
-    assert(node && node < p->nodes.n && (what & ~PGK_REC_VTABLE) <= p->names.v.n);
+    assert(node && node < p->nodes.n && (what & ~PGK_REC_VTABLE) <= p->names.list.n);
     return pgk_recs_add(&p->recs, &p->nodes.v[node].recs,
                         (struct pgk_sample_rec){.loc = loc, .what = what, .count = count});
 }

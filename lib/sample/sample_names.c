@@ -9,7 +9,7 @@
 void pgk_sample_names_free(struct pgk_sample_names *t)
 {
     pgk_arena_free(&t->arena);
-    pgk_vec_free(&t->v);
+    pgk_vec_free(&t->list);
     pgk_index_free(&t->by_spelling);
     pgk_index_free(&t->by_guid);
     t->guids = false;
@@ -33,7 +33,7 @@ bool pgk_sample_name_is_guid(const char *s, size_t len, uint64_t *guid)
 
 static bool is_spelled(const struct pgk_sample_names *t, uint32_t id, const char *s, size_t len)
 {
-    return t->v.v[id].len == len && memcmp(t->v.v[id].s, s, len) == 0;
+    return t->list.v[id].len == len && memcmp(t->list.v[id].s, s, len) == 0;
 }
 
 static uint32_t find_spelling(const struct pgk_sample_names *t, uint64_t hash, const char *s,
@@ -48,25 +48,25 @@ static uint32_t find_spelling(const struct pgk_sample_names *t, uint64_t hash, c
 static uint32_t find_guid(const struct pgk_sample_names *t, uint64_t guid)
 {
     PGK_INDEX_FOR (&t->by_guid, guid, id)
-        if (t->v.v[id].guid == guid)
+        if (t->list.v[id].guid == guid)
             return id;
     return 0;
 }
 
 static uint32_t push(struct pgk_sample_names *t, struct pgk_sample_name name)
 {
-    if (t->v.n == 0 && !pgk_vec_push(&t->v, (struct pgk_sample_name){0}))
+    if (t->list.n == 0 && !pgk_vec_push(&t->list, (struct pgk_sample_name){0}))
         return 0;
     /* Ids leave the top bit to others, and stay below PGK_INDEX_NONE. */
-    if (t->v.n > INT32_MAX || !pgk_vec_push(&t->v, name))
+    if (t->list.n > INT32_MAX || !pgk_vec_push(&t->list, name))
         return 0;
-    return (uint32_t)(t->v.n - 1);
+    return (uint32_t)(t->list.n - 1);
 }
 
 uint64_t pgk_sample_names_guid(struct pgk_sample_names *t, uint32_t id)
 {
-    assert(id && id < t->v.n);
-    struct pgk_sample_name *name = &t->v.v[id];
+    assert(id && id < t->list.n);
+    struct pgk_sample_name *name = &t->list.v[id];
     if (!name->has_guid) {
         name->guid = pgk_md5_low64(name->s, name->len);
         name->has_guid = true;
@@ -84,7 +84,7 @@ static bool start_guids(struct pgk_sample_names *t)
 {
     if (t->guids)
         return true;
-    for (uint32_t id = 1; id < t->v.n; id++) {
+    for (uint32_t id = 1; id < t->list.n; id++) {
         uint64_t guid = pgk_sample_names_guid(t, id);
         if (!find_guid(t, guid) && !pgk_index_add(&t->by_guid, guid, id))
             return false;
@@ -113,8 +113,8 @@ static uint32_t add_spelling(struct pgk_sample_names *t, const char *copy, size_
     name.guid = pgk_md5_low64(copy, len);
     name.has_guid = true;
     uint32_t id = find_guid(t, name.guid);
-    if (id && !t->v.v[id].s) {
-        t->v.v[id] = name;
+    if (id && !t->list.v[id].s) {
+        t->list.v[id] = name;
         return id;
     }
     bool collides = id != 0;
@@ -155,11 +155,11 @@ static void prefetch(const struct pgk_sample_names *t, struct pgk_spelling *v, s
         uint32_t at = 0, id = pgk_index_next(ix, v[i].hash, &at);
         v[i].id = id == PGK_INDEX_NONE ? 0 : id;
         if (v[i].id)
-            __builtin_prefetch(&t->v.v[v[i].id]);
+            __builtin_prefetch(&t->list.v[v[i].id]);
     }
     for (size_t i = 0; i < n; i++) {
         if (v[i].id) {
-            const struct pgk_sample_name *name = &t->v.v[v[i].id];
+            const struct pgk_sample_name *name = &t->list.v[v[i].id];
             __builtin_prefetch(name->s);
             __builtin_prefetch(name->s + name->len);
         }
@@ -197,13 +197,13 @@ uint32_t pgk_sample_names_find(const struct pgk_sample_names *t, const char *s, 
 bool pgk_sample_names_spell(struct pgk_sample_names *t, const char *s, size_t len)
 {
     uint32_t id = t->guids ? find_guid(t, pgk_md5_low64(s, len)) : 0;
-    return !id || t->v.v[id].s || pgk_sample_names_add(t, s, len);
+    return !id || t->list.v[id].s || pgk_sample_names_add(t, s, len);
 }
 
 bool pgk_sample_names_unspelled(const struct pgk_sample_names *t)
 {
-    for (uint32_t id = 1; t->guids && id < t->v.n; id++)
-        if (!t->v.v[id].s)
+    for (uint32_t id = 1; t->guids && id < t->list.n; id++)
+        if (!t->list.v[id].s)
             return true;
     return false;
 }
@@ -348,14 +348,14 @@ static bool in_order(const struct key *keys, size_t n)
 
 bool pgk_sample_names_rank(const struct pgk_sample_names *t, uint32_t *rank)
 {
-    size_t n = t->v.n ? t->v.n - 1 : 0;
+    size_t n = t->list.n ? t->list.n - 1 : 0;
     if (!n)
         return true;
     struct key *keys = pgk_mem_alloc(n, sizeof *keys);
     if (!keys)
         return false;
     for (size_t i = 0; i < n; i++) {
-        const struct pgk_sample_name *name = &t->v.v[i + 1];
+        const struct pgk_sample_name *name = &t->list.v[i + 1];
         keys[i] = (struct key){.word = name->guid, .s = name->s, .len = name->len,
                                .id = (uint32_t)(i + 1)};
     }

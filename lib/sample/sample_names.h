@@ -21,7 +21,7 @@ struct pgk_sample_name {
 
 struct pgk_sample_names {
     struct pgk_arena arena;
-    PGK_VEC(struct pgk_sample_name) v; /* v[0] is not used */
+    PGK_VEC(struct pgk_sample_name) list; /* list.v[0] is not used */
     struct pgk_index by_spelling;
     struct pgk_index by_guid;          /* complete once `guids` is set */
     bool guids;                        /* some name came as a GUID */

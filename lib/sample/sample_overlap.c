@@ -186,7 +186,7 @@ static bool note_change(struct pgk_sample_diff *d, const struct side *s, uint32_
 {
     struct pgk_line line = {0};
     pgk_sample_put_identity(s->p, top, &line);
-    char *copy = line.failed ? NULL : pgk_arena_copy(&d->arena, (char *)line.v.v, line.v.n);
+    char *copy = line.failed ? NULL : pgk_arena_copy(&d->arena, (char *)line.bytes.v, line.bytes.n);
     pgk_line_free(&line);
     change.function = copy;
     change.base_share = share(change.base_samples, d->base.samples);
@@ -244,9 +244,9 @@ static bool index_tops(const struct pgk_sample *p, struct pgk_intern *texts, uin
     *tops = pgk_mem_zalloc(p->by_identity.n + 2, sizeof **tops);
     bool ok = *tops != NULL;
     for (size_t i = 0; i < p->by_identity.n && ok; i++) {
-        line.v.n = 0;
+        line.bytes.n = 0;
         pgk_sample_put_identity(p, p->by_identity.v[i], &line);
-        uint32_t id = pgk_intern(texts, (char *)line.v.v, line.v.n);
+        uint32_t id = pgk_intern(texts, (char *)line.bytes.v, line.bytes.n);
         ok = !line.failed && id != PGK_INDEX_NONE;
         if (ok)
             (*tops)[id] = p->by_identity.v[i];
@@ -263,9 +263,9 @@ static bool compare_functions(struct pgk_sample_diff *d, struct pgk_intern *text
     size_t n_base = texts->strs.n;
     bool ok = true;
     for (size_t i = 0; i < b->by_identity.n && ok; i++) {
-        line.v.n = 0;
+        line.bytes.n = 0;
         pgk_sample_put_identity(b, b->by_identity.v[i], &line);
-        uint32_t id = pgk_intern(texts, (char *)line.v.v, line.v.n);
+        uint32_t id = pgk_intern(texts, (char *)line.bytes.v, line.bytes.n);
         ok = !line.failed && id != PGK_INDEX_NONE;
         if (!ok)
             break;
@@ -287,12 +287,12 @@ static bool compare_functions(struct pgk_sample_diff *d, struct pgk_intern *text
 static bool map_names(struct pgk_sample_diff *d)
 {
     const struct pgk_sample_names *test = &d->test.p->names;
-    if (!pgk_vec_reserve(&d->base_name, test->v.n + 1))
+    if (!pgk_vec_reserve(&d->base_name, test->list.n + 1))
         return false;
     d->base_name.v[0] = 0;
-    for (uint32_t id = 1; id < test->v.n; id++) {
+    for (uint32_t id = 1; id < test->list.n; id++) {
         char number[24];
-        const struct pgk_sample_name *n = &test->v.v[id];
+        const struct pgk_sample_name *n = &test->list.v[id];
         size_t len = n->len;
         if (!n->s)
             len = (size_t)snprintf(number, sizeof number, "%llu", (unsigned long long)n->guid);

@@ -105,8 +105,8 @@ static bool spell_by(struct pgk_sample *p, const struct pgk_sample *other)
     if (!pgk_sample_names_unspelled(&p->names))
         return true;
     p->finished = false;
-    for (uint32_t id = 1; id < other->names.v.n && ok; id++) {
-        const struct pgk_sample_name *name = &other->names.v.v[id];
+    for (uint32_t id = 1; id < other->names.list.n && ok; id++) {
+        const struct pgk_sample_name *name = &other->names.list.v[id];
         ok = !name->s || pgk_sample_names_spell(&p->names, name->s, name->len);
     }
     return ok;
@@ -197,7 +197,7 @@ static int add_pair(void *ctx, const char *old, size_t n_old, const char *new, s
     struct pairs *p = ctx;
     uint32_t old_id = pgk_sample_names_add(&p->names, old, n_old);
     uint32_t new_id = pgk_sample_names_add(&p->names, new, n_new);
-    size_t more = p->names.v.n - p->new_of.n;
+    size_t more = p->names.list.n - p->new_of.n;
     if (!old_id || !new_id || !pgk_vec_reserve(&p->new_of, more))
         return pgk_fail_nomem(err);
     memset(p->new_of.v + p->new_of.n, 0, more * sizeof *p->new_of.v);
@@ -212,9 +212,9 @@ static const struct pgk_sample_name *new_name(struct pairs *p, const struct pgk_
     if (name->s)
         id = pgk_sample_names_find(&p->names, name->s, name->len);
     else
-        for (uint32_t i = 1; i < p->names.v.n && !id; i++) /* rare: GUIDs and no spelling */
+        for (uint32_t i = 1; i < p->names.list.n && !id; i++) /* rare: GUIDs and no spelling */
             id = pgk_sample_names_guid(&p->names, i) == name->guid ? i : 0;
-    return id && p->new_of.v[id] ? &p->names.v.v[p->new_of.v[id]] : name;
+    return id && p->new_of.v[id] ? &p->names.list.v[p->new_of.v[id]] : name;
 }
 
 static uint32_t remapped_name(void *ctx, struct pgk_sample *into,
@@ -285,11 +285,11 @@ static int filter(struct pgk_sample *p, const struct pattern *keep, const struct
     for (uint32_t id = 1; id < p->nodes.n && !line.failed; id++) {
         if (!pgk_sample_is_top(p, id))
             continue;
-        const struct pgk_sample_name *name = &p->names.v.v[p->nodes.v[id].name];
-        line.v.n = 0;
+        const struct pgk_sample_name *name = &p->names.list.v[p->nodes.v[id].name];
+        line.bytes.n = 0;
         pgk_sample_put_identity(p, id, &line);
         pgk_line_byte(&line, '\0');
-        const char *identity = (const char *)line.v.v;
+        const char *identity = (const char *)line.bytes.v;
         if (!line.failed && ((keep->regex.given && !matches(keep, identity, name)) ||
                              matches(drop, identity, name)))
             p->nodes.v[id].flags &= ~(uint32_t)PGK_NODE_TOP;
@@ -304,9 +304,9 @@ static int filter(struct pgk_sample *p, const struct pattern *keep, const struct
 static bool is_context(const struct pgk_sample *p, uint32_t top, const char *text, size_t len,
                        struct pgk_line *line)
 {
-    line->v.n = 0;
+    line->bytes.n = 0;
     pgk_sample_put_identity(p, top, line);
-    return line->v.n == len - 2 && !memcmp(line->v.v, text + 1, len - 2);
+    return line->bytes.n == len - 2 && !memcmp(line->bytes.v, text + 1, len - 2);
 }
 
 int pgk_sample_keep_function(struct pgk_sample *p, const char *function, const char *file,

@@ -25,7 +25,7 @@ void pgk_sample_put_identity(const struct pgk_sample *p, uint32_t top, struct pg
     for (uint32_t id = top; id; id = p->nodes.v[id].parent)
         l->failed |= !pgk_vec_push(&path, id);
     for (size_t i = path.n; i > 0; i--) {
-        pgk_put_spelling(l, &p->names.v.v[p->nodes.v[path.v[i - 1]].name]);
+        pgk_put_spelling(l, &p->names.list.v[p->nodes.v[path.v[i - 1]].name]);
         if (i == 1)
             break;
         pgk_line_byte(l, ':');

@@ -10,14 +10,14 @@ static bool is_node(const struct pgk_sample *p, uint32_t node)
 
 static const char *spelling(const struct pgk_sample *p, uint32_t name)
 {
-    const char *s = p->names.v.v[name].s;
+    const char *s = p->names.list.v[name].s;
     return s ? s : "";
 }
 
 /* Only for a name without spelling, because the MD5 of all others takes time. */
 static uint64_t guid_alone(const struct pgk_sample *p, uint32_t name)
 {
-    return p->names.v.v[name].s ? 0 : p->names.v.v[name].guid;
+    return p->names.list.v[name].s ? 0 : p->names.list.v[name].guid;
 }
 
 uint64_t pgk_sample_guid(const char *name)

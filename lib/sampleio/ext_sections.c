@@ -65,8 +65,8 @@ static int check_known(const struct pgk_ext_sections *all, struct pgk_err *err)
 {
     static const char newer[] = "the profile is newer than this pgokit; use a newer one, or have "
                                 "the tool that made it write what LLVM " PGK_LLVM_NOW_TEXT " reads";
-    for (size_t i = 0; i < all->v.n; i++) {
-        const struct pgk_ext_section *s = &all->v.v[i];
+    for (size_t i = 0; i < all->list.n; i++) {
+        const struct pgk_ext_section *s = &all->list.v[i];
         uint64_t unknown = pgk_ext_unknown_flags(s), off = s->entry_off + sizeof s->type;
         if (!is_known(s) && s->size)
             return pgk_fail(err, PGK_E_VERSION, .file = all->src.file, .format = all->src.format,
@@ -101,8 +101,8 @@ static int check_single(const struct pgk_ext_sections *all, const struct pgk_cur
                         const struct pgk_ext_section *s, uint64_t entry_off, struct pgk_err *err)
 {
     bool may_be_two = s->type == PGK_SEC_OFFSETS || s->type == PGK_SEC_PROFILES;
-    for (size_t i = 0; i < all->v.n; i++) {
-        const struct pgk_ext_section *other = &all->v.v[i];
+    for (size_t i = 0; i < all->list.n; i++) {
+        const struct pgk_ext_section *other = &all->list.v[i];
         bool same_half = !((s->flags ^ other->flags) & PGK_SECF_FLAT);
         if (other->type == s->type && (same_half || !may_be_two))
             return pgk_cur_reject(c, err, PGK_E_CORRUPT, entry_off, .record = "section table",
@@ -116,7 +116,7 @@ static int check_single(const struct pgk_ext_sections *all, const struct pgk_cur
 static int read_table(struct pgk_ext_sections *all, struct pgk_cursor *c, uint64_t n,
                       uint64_t file_size, struct pgk_err *err)
 {
-    if (!pgk_vec_reserve(&all->v, n))
+    if (!pgk_vec_reserve(&all->list, n))
         return pgk_fail_nomem(err);
     for (uint64_t i = 0; i < n; i++) {
         uint64_t off = pgk_cur_off(c);
@@ -130,7 +130,7 @@ static int read_table(struct pgk_ext_sections *all, struct pgk_cursor *c, uint64
             PGK_TRY(check_section(c, &s, off, file_size, err));
         if (is_known(&s))
             PGK_TRY(check_single(all, c, &s, off, err));
-        all->v.v[all->v.n++] = s;
+        all->list.v[all->list.n++] = s;
     }
     return 0;
 }
@@ -158,17 +158,17 @@ int pgk_ext_open(struct pgk_ext_sections *s, const uint8_t *bytes, size_t size,
 
 void pgk_ext_close(struct pgk_ext_sections *s)
 {
-    for (size_t i = 0; i < s->v.n; i++)
-        pgk_mem_free(s->v.v[i].plain);
-    pgk_vec_free(&s->v);
+    for (size_t i = 0; i < s->list.n; i++)
+        pgk_mem_free(s->list.v[i].plain);
+    pgk_vec_free(&s->list);
 }
 
 struct pgk_ext_section *pgk_ext_find(struct pgk_ext_sections *s, enum pgk_sample_section type,
                                      unsigned nth)
 {
-    for (size_t i = 0; i < s->v.n; i++)
-        if (s->v.v[i].type == type && s->v.v[i].size && !nth--)
-            return &s->v.v[i];
+    for (size_t i = 0; i < s->list.n; i++)
+        if (s->list.v[i].type == type && s->list.v[i].size && !nth--)
+            return &s->list.v[i];
     return NULL;
 }
 

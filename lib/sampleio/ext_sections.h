@@ -16,7 +16,7 @@ struct pgk_ext_section {
 struct pgk_ext_sections {
     struct pgk_source src;
     const uint8_t *bytes;
-    PGK_VEC(struct pgk_ext_section) v;
+    PGK_VEC(struct pgk_ext_section) list;
 };
 
 /* Header and section table. Refuses sections outside the file, several of one type but for the two

@@ -14,9 +14,9 @@ uint64_t pgk_count_inlinees(const struct pgk_sample *p, uint32_t node)
 /* Space is reserved once for each place. */
 enum { PLACE_BYTES = 5 + 5 + PGK_ULEB_BYTES, NAME_BYTES = 5 + PGK_ULEB_BYTES };
 
-static uint8_t *place_room(struct pgk_record_writer *w, size_t n_names)
+static uint8_t *reserve_place(struct pgk_record_writer *w, size_t n_names)
 {
-    return pgk_line_room(w->line, PLACE_BYTES + PGK_ULEB_BYTES + n_names * NAME_BYTES);
+    return pgk_line_reserve(w->line, PLACE_BYTES + PGK_ULEB_BYTES + n_names * NAME_BYTES);
 }
 
 static uint8_t *put_loc(uint8_t *to, uint64_t loc)
@@ -34,7 +34,7 @@ static void put_values(struct pgk_record_writer *w, uint8_t *to, const struct pg
         to = pgk_put_uleb(to, w->names.index_of.v[pgk_rec_name(&v[i])]);
         to = pgk_put_uleb(to, v[i].count);
     }
-    w->line->v.n = (size_t)(to - w->line->v.v);
+    w->line->bytes.n = (size_t)(to - w->line->bytes.v);
 }
 
 /* Records after v[0] of its place and of the kind: targets, or vtables. */
@@ -59,7 +59,7 @@ static void put_lines(struct pgk_record_writer *w, const struct pgk_sample_recs 
         if (v->what != PGK_REC_BODY)
             continue;
         n = count_values(v, end, 0);
-        uint8_t *to = place_room(w, n);
+        uint8_t *to = reserve_place(w, n);
         if (to)
             put_values(w, pgk_put_uleb(put_loc(to, v->loc), v->count), v + 1, n);
     }
@@ -78,7 +78,7 @@ static void put_vtables(struct pgk_record_writer *w, const struct pgk_sample_rec
         if (!pgk_rec_is_vtable(v))
             continue;
         n += count_values(v, end, PGK_REC_VTABLE);
-        uint8_t *to = place_room(w, n);
+        uint8_t *to = reserve_place(w, n);
         if (to)
             put_values(w, put_loc(to, v->loc), v, n);
     }
@@ -103,7 +103,7 @@ void pgk_put_string_names(struct pgk_record_writer *w, struct pgk_sink *out)
 {
     pgk_line_uleb(w->line, w->names.ids.n);
     for (size_t i = 0; i < w->names.ids.n; i++) {
-        pgk_put_spelling(w->line, &w->p->names.v.v[w->names.ids.v[i]]);
+        pgk_put_spelling(w->line, &w->p->names.list.v[w->names.ids.v[i]]);
         pgk_line_byte(w->line, '\0');
         if (out)
             pgk_line_flush(w->line, out, PGK_LINE_FLUSH_BYTES);

@@ -156,9 +156,9 @@ static int read_part(struct part *r, struct pgk_sample_ext_info *info, struct pg
     if (info->contexts)
         return pgk_fail(err, PGK_E_ARG, .found = "a profile with contexts");
     r->vtables = info->has_vtables;
-    for (size_t i = 0; i < r->sections.v.n; i++)
-        if (r->sections.v.v[i].type == PGK_SEC_METADATA)
-            probes = r->sections.v.v[i].flags & PGK_SECF_METADATA_CHECKSUMS;
+    for (size_t i = 0; i < r->sections.list.n; i++)
+        if (r->sections.list.v[i].type == PGK_SEC_METADATA)
+            probes = r->sections.list.v[i].flags & PGK_SECF_METADATA_CHECKSUMS;
     PGK_TRY(pgk_sample_set_kind(r->p, false, probes, r->sections.src.file, err));
     PGK_TRY(pgk_ext_read_names_lazily(&r->sections, r->p, &r->names, err));
     r->answers = pgk_mem_zalloc(r->names.ids.n + 1, sizeof *r->answers);

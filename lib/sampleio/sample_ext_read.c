@@ -70,8 +70,8 @@ int pgk_ext_read_summary(struct pgk_ext_sections *sections, struct pgk_sample *p
 void pgk_ext_describe(const struct pgk_ext_sections *sections, struct pgk_sample_ext_info *info)
 {
     info->version = sections->src.version;
-    for (size_t i = 0; i < sections->v.n; i++) {
-        const struct pgk_ext_section *s = &sections->v.v[i];
+    for (size_t i = 0; i < sections->list.n; i++) {
+        const struct pgk_ext_section *s = &sections->list.v[i];
         info->compressed |= (s->flags & PGK_SECF_COMPRESSED) != 0;
         info->split_layout |= (s->flags & PGK_SECF_FLAT) != 0;
         info->md5 |= s->type == PGK_SEC_NAMES &&
@@ -282,9 +282,9 @@ static int open_metadata(struct reader *r, struct pgk_err *err)
 {
     struct pgk_cursor c;
     struct pgk_ext_section *s = pgk_ext_find(&r->sections, PGK_SEC_METADATA, 0);
-    for (size_t i = 0; i < r->sections.v.n; i++)
-        if (r->sections.v.v[i].type == PGK_SEC_METADATA)
-            r->probes = r->sections.v.v[i].flags & PGK_SECF_METADATA_CHECKSUMS;
+    for (size_t i = 0; i < r->sections.list.n; i++)
+        if (r->sections.list.v[i].type == PGK_SEC_METADATA)
+            r->probes = r->sections.list.v[i].flags & PGK_SECF_METADATA_CHECKSUMS;
     if (!s)
         return 0;
     struct pgk_metadata_layout layout = {

@@ -53,7 +53,7 @@ static void put_names(struct writer *w)
     const struct pgk_used_names *names = &w->records.names;
     pgk_line_uleb(&w->line, names->ids.n);
     for (size_t i = 0; i < names->ids.n; i++) {
-        uint64_t guid = pgk_name_guid(&w->p->names.v.v[names->ids.v[i]]);
+        uint64_t guid = pgk_name_guid(&w->p->names.list.v[names->ids.v[i]]);
         pgk_line_bytes(&w->line, &guid, sizeof guid);
     }
 }
@@ -61,7 +61,7 @@ static void put_names(struct writer *w)
 static bool any_unique_suffix(const struct writer *w)
 {
     for (size_t i = 0; i < w->records.names.ids.n; i++) {
-        const struct pgk_sample_name *name = &w->p->names.v.v[w->records.names.ids.v[i]];
+        const struct pgk_sample_name *name = &w->p->names.list.v[w->records.names.ids.v[i]];
         if (name->s && memchr(name->s, '.', name->len) && strstr(name->s, ".__uniq."))
             return true;
     }
@@ -109,12 +109,12 @@ static void put_profiles(struct writer *w, bool flat)
         if (!belongs(w, top, flat))
             continue;
         w->starts[w->n_starts++] = (struct start){.top = top,
-                                                  .off = handed_over + w->line.v.n};
+                                                  .off = handed_over + w->line.bytes.n};
         pgk_line_uleb(&w->line, w->p->nodes.v[top].head);
         put_identity(w, top);
         pgk_put_record(&w->records, top);
-        if (!w->opts->compress && w->line.v.n >= PGK_LINE_FLUSH_BYTES) {
-            handed_over += w->line.v.n;
+        if (!w->opts->compress && w->line.bytes.n >= PGK_LINE_FLUSH_BYTES) {
+            handed_over += w->line.bytes.n;
             pgk_line_flush(&w->line, w->out, 1);
         }
     }
@@ -243,10 +243,10 @@ static uint64_t section_flags(const struct writer *w, const struct plan *plan)
 
 static int write_packed(struct writer *w, struct pgk_err *err)
 {
-    uLong plain = w->line.v.n;
+    uLong plain = w->line.bytes.n;
     uLongf packed = compressBound(plain);
     uint8_t *bytes = pgk_mem_alloc(packed, 1);
-    if (!bytes || compress2(bytes, &packed, w->line.v.v, plain, Z_BEST_COMPRESSION) != Z_OK) {
+    if (!bytes || compress2(bytes, &packed, w->line.bytes.v, plain, Z_BEST_COMPRESSION) != Z_OK) {
         pgk_mem_free(bytes);
         return pgk_fail_nomem(err);
     }
@@ -260,14 +260,14 @@ static int write_packed(struct writer *w, struct pgk_err *err)
 static int write_section(struct writer *w, const struct plan *plan, struct pgk_err *err)
 {
     uint64_t off = pgk_sink_tell(w->out);
-    w->line.v.n = 0;
+    w->line.bytes.n = 0;
     PGK_TRY(put_section(w, plan, err));
     if (w->line.failed || w->records.order.failed)
         return pgk_fail_nomem(err);
-    if (w->opts->compress && w->line.v.n)
+    if (w->opts->compress && w->line.bytes.n)
         PGK_TRY(write_packed(w, err));
     else
-        pgk_sink_bytes(w->out, w->line.v.v, w->line.v.n);
+        pgk_sink_bytes(w->out, w->line.bytes.v, w->line.bytes.n);
     const uint64_t entry[] = {plan->type, section_flags(w, plan), off,
                               pgk_sink_tell(w->out) - off};
     for (unsigned i = 0; i < 4; i++)

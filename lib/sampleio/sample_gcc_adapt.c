@@ -65,7 +65,7 @@ static size_t count_clones(const struct pgk_sample *p, const struct pgk_gcc_comp
 {
     size_t n = 0;
     for (size_t i = 0; i < p->by_heat.n; i++) {
-        const struct pgk_sample_name *name = &p->names.v.v[p->nodes.v[p->by_heat.v[i]].name];
+        const struct pgk_sample_name *name = &p->names.list.v[p->nodes.v[p->by_heat.v[i]].name];
         n += plain_length(compiler, name) < name->len;
     }
     return n;
@@ -100,7 +100,7 @@ static int make_copy(struct pgk_sample *into, const struct pgk_sample *p,
         uint32_t to = pgk_sample_root(into, pgk_merger_name(&m, from->name));
         if (!to)
             status = pgk_fail_nomem(err);
-        else if (is_part(&p->names.v.v[from->name]))
+        else if (is_part(&p->names.list.v[from->name]))
             into->nodes.v[to].head -= from->head;
     }
     pgk_merger_close(&m);

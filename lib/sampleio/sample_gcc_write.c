@@ -165,7 +165,7 @@ static void put_names(struct writer *w)
         put_word(l, PGK_GCC_NO_FILE);
     for (size_t i = 0; i < w->w.names.ids.n; i++) {
         uint32_t id = w->w.names.ids.v[i];
-        put_string(w, w->w.p->names.v.v[id].s, w->w.p->names.v.v[id].len);
+        put_string(w, w->w.p->names.list.v[id].s, w->w.p->names.list.v[id].len);
         if (files)
             put_word(l, file_of(w, id));
     }

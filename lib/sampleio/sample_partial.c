@@ -87,7 +87,7 @@ static void put_origin(const struct pgk_sample *p, uint32_t name, struct pgk_lin
 {
     struct pgk_sample_origin o = pgk_sample_origin(p, name);
     const char *file = pgk_sample_file(p, name);
-    pgk_put_spelling(l, &p->names.v.v[name]);
+    pgk_put_spelling(l, &p->names.list.v[name]);
     pgk_line_byte(l, '\n');
     pgk_line_decimal(l, o.first_run);
     put_str(l, *file ? " =" : o.file ? " *" : " ");
@@ -97,7 +97,7 @@ static void put_origin(const struct pgk_sample *p, uint32_t name, struct pgk_lin
 
 static bool put_origins(const struct pgk_sample *p, struct pgk_line *l)
 {
-    size_t n_names = p->names.v.n, n = 0;
+    size_t n_names = p->names.list.n, n = 0;
     for (uint32_t id = 1; id < n_names; id++)
         n += pgk_sample_has_origin(p, id);
     if (!n)

@@ -174,7 +174,7 @@ int pgk_sample_read_frame(struct pgk_cursor *c, const struct pgk_sample_name_tab
 /* Of the function being read, for messages. */
 static const char *record_name(const struct pgk_record_reader *r)
 {
-    const char *spelling = r->p->names.v.v[r->stage->slots.v[0].name].s;
+    const char *spelling = r->p->names.list.v[r->stage->slots.v[0].name].s;
     return spelling ? spelling : "a function known by its GUID";
 }
 

@@ -23,7 +23,7 @@ static void put_str(struct pgk_line *l, const char *s)
 
 static void put_name(const struct pgk_sample *p, uint32_t name, struct pgk_line *l)
 {
-    pgk_put_spelling(l, &p->names.v.v[name]);
+    pgk_put_spelling(l, &p->names.list.v[name]);
 }
 
 static void indent(struct pgk_line *l, unsigned depth)

@@ -17,7 +17,7 @@ static void mark(uint32_t *marks, const struct pgk_sample *p, uint32_t node, boo
 bool pgk_used_names(struct pgk_used_names *used, const struct pgk_sample *p, size_t n,
                     bool vtables)
 {
-    size_t n_names = p->names.v.n;
+    size_t n_names = p->names.list.n;
     *used = (struct pgk_used_names){0};
     if (!n_names)
         return true;

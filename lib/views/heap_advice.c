@@ -219,7 +219,7 @@ int pgk_heap_advise(const struct pgk_heap *heap, const struct pgk_file_info *inf
     for (enum pgk_advice_rule rule = 0; rule < PGK_ADVICE_RULES; rule++) {
         struct pgk_advice advice = {.rule = rule, .first = stakes.n};
         for (size_t c = 0; c < contexts; c++) {
-            struct pgk_mib m = pgk_view_judged(pgk_heap_mib(heap, c, PGK_MIB_ROOM), info);
+            struct pgk_mib m = pgk_view_judged(pgk_heap_mib(heap, c, PGK_MIB_SPACE), info);
             uint64_t bytes = pgk_advice_stake(rule, &m);
             if (!bytes)
                 continue;

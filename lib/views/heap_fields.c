@@ -30,7 +30,7 @@ static int print_context(const struct pgk_heap *heap, size_t context, FILE *out,
     struct pgk_arena arena = {0};
     struct pgk_heap_frame *frames;
     size_t n;
-    const struct pgk_mib *m = pgk_heap_mib(heap, context, PGK_MIB_ROOM);
+    const struct pgk_mib *m = pgk_heap_mib(heap, context, PGK_MIB_SPACE);
     fprintf(out, "context %zu\n", context);
     for (enum pgk_mib_id id = 0; id < PGK_MIB_FIELDS; id++) {
         const char *unit, *name = pgk_mib_info(id, &unit, NULL);

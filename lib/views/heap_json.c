@@ -59,7 +59,7 @@ static int put_context(struct pgk_json *j, const struct pgk_heap *heap,
     size_t n;
     int status = pgk_heap_view_stack(heap, context, &arena, &frames, &n, err);
     if (!status) {
-        const struct pgk_mib *m = pgk_heap_mib(heap, context, PGK_MIB_ROOM);
+        const struct pgk_mib *m = pgk_heap_mib(heap, context, PGK_MIB_SPACE);
         pgk_json_line(j, ENTRY);
         pgk_json_object(j, NULL);
         pgk_json_text(j, "label", pgk_mib_label_name(pgk_view_label(m, info)));

@@ -90,7 +90,7 @@ static void put_totals(const struct page *p)
 static void put_context(const struct page *p, size_t context, const struct pgk_heap_frames *frames,
                         uint32_t stack)
 {
-    const struct pgk_mib *m = pgk_heap_mib(p->heap, context, PGK_MIB_ROOM);
+    const struct pgk_mib *m = pgk_heap_mib(p->heap, context, PGK_MIB_SPACE);
     enum pgk_mib_label label = pgk_view_label(m, p->opts->info);
     double density = pgk_heap_sort_value(m, PGK_HEAP_SORT_DENSITY),
            life = pgk_heap_sort_value(m, PGK_HEAP_SORT_LIFETIME);

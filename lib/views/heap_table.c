@@ -248,7 +248,7 @@ enum { TYPE_SIZE = 4096 };
 
 static int print_context(const struct table *t, size_t rank, size_t context, struct pgk_err *err)
 {
-    const struct pgk_mib *m = pgk_heap_mib(t->heap, context, PGK_MIB_ROOM);
+    const struct pgk_mib *m = pgk_heap_mib(t->heap, context, PGK_MIB_SPACE);
     print_numbers(t, rank, m);
     print_context_touched(t, m);
     print_context_times(t, m);

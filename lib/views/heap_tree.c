@@ -69,7 +69,7 @@ static void add_up(struct tree *t)
     const struct pgk_stack_node *nodes = t->functions.nodes.v;
     size_t n = t->functions.nodes.n;
     for (size_t c = 0; c < pgk_heap_contexts(t->heap); c++) {
-        const struct pgk_mib *m = pgk_heap_mib(t->heap, c, PGK_MIB_ROOM);
+        const struct pgk_mib *m = pgk_heap_mib(t->heap, c, PGK_MIB_SPACE);
         struct branch *b = &t->branches[t->mapped[t->nodes[c]]];
         b->bytes += m->v[PGK_MIB_TotalSize];
         b->count += m->v[PGK_MIB_AllocCount];

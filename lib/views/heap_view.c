@@ -38,7 +38,7 @@ void pgk_heap_totals(const struct pgk_heap *heap, const struct pgk_file_info *in
 {
     *t = (struct pgk_heap_totals){.contexts = pgk_heap_contexts(heap), .known = UINT64_MAX};
     for (size_t c = 0; c < t->contexts; c++) {
-        const struct pgk_mib *m = pgk_heap_mib(heap, c, PGK_MIB_ROOM);
+        const struct pgk_mib *m = pgk_heap_mib(heap, c, PGK_MIB_SPACE);
         enum pgk_mib_label label = pgk_view_label(m, info);
         t->known &= m->known;
         t->some_know |= m->known;
@@ -123,7 +123,7 @@ int pgk_heap_ranking(const struct pgk_heap *heap, const struct pgk_heap_print_op
     }
     for (size_t i = 0; i < n; i++)
         all[i] = (struct ranked){
-            pgk_heap_sort_value(pgk_heap_mib(heap, i, PGK_MIB_ROOM), opts->sort), i};
+            pgk_heap_sort_value(pgk_heap_mib(heap, i, PGK_MIB_SPACE), opts->sort), i};
     qsort(all, n, sizeof *all, by_value);
     *count = opts->top && opts->top < n ? opts->top : n;
     for (size_t i = 0; i < *count; i++)

@@ -146,7 +146,7 @@ static int cover_binary(const struct pgk_sample *p, uint8_t *marks, const struct
 int pgk_sample_cover(const struct pgk_sample *p, struct pgk_binaries *binaries,
                      struct pgk_sample_coverage *coverage, struct pgk_err *err)
 {
-    uint8_t *marks = pgk_mem_zalloc(p->names.v.n + 1, 1);
+    uint8_t *marks = pgk_mem_zalloc(p->names.list.n + 1, 1);
     int status = marks ? 0 : pgk_fail_nomem(err);
     *coverage = (struct pgk_sample_coverage){0};
     if (marks)

@@ -14,7 +14,7 @@ struct view {
 
 static void put_name(struct view *v, uint32_t name)
 {
-    const struct pgk_sample_name *n = &v->p->names.v.v[name];
+    const struct pgk_sample_name *n = &v->p->names.list.v[name];
     if (n->s)
         pgk_json_text_n(&v->j, "name", n->s, n->len);
     else

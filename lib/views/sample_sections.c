@@ -31,8 +31,8 @@ static int print_sections(struct pgk_ext_sections *s, const char *path, uint64_t
             pgk_human_text(safe, sizeof safe, path), pgk_human_bytes(total, (double)file_size));
     fprintf(out, "  %12s  %12s  %12s  %-22s  %s\n", "offset", "bytes", "unpacked", "section",
             "flags");
-    for (size_t i = 0; i < s->v.n; i++) {
-        struct pgk_ext_section *section = &s->v.v[i];
+    for (size_t i = 0; i < s->list.n; i++) {
+        struct pgk_ext_section *section = &s->list.v[i];
         struct pgk_cursor c;
         char unpacked[24] = "";
         sum += section->size;

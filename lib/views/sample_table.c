@@ -24,12 +24,12 @@ struct view {
 /* The name as a person reads it; valid until the next one. */
 static const char *name_text(struct view *v, uint32_t name, char safe[512])
 {
-    const struct pgk_sample_name *n = &v->p->names.v.v[name];
+    const struct pgk_sample_name *n = &v->p->names.list.v[name];
     char *readable = n->s && !v->opts->linkage_names ? pgk_demangle(n->s) : NULL;
-    v->text.v.n = 0;
+    v->text.bytes.n = 0;
     pgk_put_spelling(&v->text, n);
     pgk_line_byte(&v->text, '\0');
-    const char *text = readable ? readable : v->text.failed ? "" : (const char *)v->text.v.v;
+    const char *text = readable ? readable : v->text.failed ? "" : (const char *)v->text.bytes.v;
     pgk_human_text(safe, 512, text);
     pgk_mem_free(readable);
     return safe;

@@ -61,7 +61,7 @@ static uint32_t func_of(struct pgk_sample_tree *t, const struct pgk_sample *p, u
 {
     uint32_t *known = p == t->now ? &t->func_of_now[name] : &t->func_of_before[name];
     if (!*known)
-        *known = add_func(t, &p->names.v.v[name]) + 1; /* PGK_INDEX_NONE becomes 0 */
+        *known = add_func(t, &p->names.list.v[name]) + 1; /* PGK_INDEX_NONE becomes 0 */
     return *known - 1;
 }
 
@@ -152,9 +152,9 @@ int pgk_sample_tree_make(struct pgk_sample_tree *t, const struct pgk_sample *now
                          const struct pgk_sample *before, struct pgk_err *err)
 {
     *t = (struct pgk_sample_tree){.now = now, .before = before};
-    t->func_of_now = pgk_mem_zalloc(now->names.v.n + 1, sizeof *t->func_of_now);
+    t->func_of_now = pgk_mem_zalloc(now->names.list.n + 1, sizeof *t->func_of_now);
     t->func_of_before =
-        pgk_mem_zalloc((before ? before->names.v.n : 0) + 1, sizeof *t->func_of_before);
+        pgk_mem_zalloc((before ? before->names.list.n : 0) + 1, sizeof *t->func_of_before);
     bool ok = t->func_of_now && t->func_of_before &&
               pgk_vec_push(&t->nodes, (struct pgk_sample_tree_node){0}) && add_profile(t, now) &&
               (!before || add_profile(t, before));

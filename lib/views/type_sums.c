@@ -30,7 +30,7 @@ uint32_t pgk_type_sums_find(const struct pgk_type_sums *sums, uint64_t id)
 
 static bool add_context(const struct pgk_heap *heap, size_t context, struct pgk_type_sums *sums)
 {
-    struct pgk_mib m = *pgk_heap_mib(heap, context, PGK_MIB_ROOM);
+    struct pgk_mib m = *pgk_heap_mib(heap, context, PGK_MIB_SPACE);
     uint64_t id = m.v[PGK_MIB_DataTypeId];
     uint32_t at = pgk_type_sums_find(sums, id);
     m.hist = NULL;

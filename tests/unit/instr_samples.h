@@ -47,7 +47,7 @@ static inline void sample_values(struct pgk_instr *p, struct pgk_value_data *d, 
                 uint64_t value = v;
                 if (k != PGK_VALUE_SIZE && v) {
                     uint32_t name = sample_name(p, t, v);
-                    value = t->v.v[name].ref;
+                    value = t->list.v[name].ref;
                 }
                 assert_true(pgk_vec_push(&d->kind[k].values,
                                          (struct pgk_instr_value){value, sample_below(seed, 50)}));

@@ -1,4 +1,4 @@
-# bash completion for pgokit. What may come next, pgokit itself tells.
+# bash completion for pgokit, which itself lists what may come next.
 _pgokit()
 {
     local IFS=$'\n' words=() word line i

@@ -1,4 +1,4 @@
-# fish completion for pgokit. What may come next, pgokit itself tells.
+# fish completion for pgokit, which itself lists what may come next.
 function __pgokit_complete
     set -l words (commandline -opc) (commandline -ct)
     for line in ($words[1] complete -- $words[2..-1] 2>/dev/null)

@@ -12,9 +12,9 @@ static void the_earliest_time_counts(void **state)
     assert_true(pgk_first_runs_see(&runs, 0x20, 100));
     assert_true(pgk_first_runs_see(&runs, 0x10, 300));
     assert_true(pgk_first_runs_see(&runs, 0x10, 400));
-    assert_int_equal(runs.v.n, 2);
-    assert_int_equal(runs.v.v[0].time, 300);
-    assert_int_equal(runs.v.v[1].time, 100);
+    assert_int_equal(runs.list.n, 2);
+    assert_int_equal(runs.list.v[0].time, 300);
+    assert_int_equal(runs.list.v[1].time, 100);
     pgk_first_runs_free(&runs);
 }
 
@@ -25,12 +25,12 @@ static void recordings_have_clocks_of_their_own(void **state)
     assert_true(pgk_first_runs_see(&here, 0x10, 1000));
     assert_true(pgk_first_runs_see(&here, 0x20, 1300));
     assert_true(pgk_first_runs_move(&all, &here, 1000));
-    assert_int_equal(here.v.n, 0);
+    assert_int_equal(here.list.n, 0);
     assert_true(pgk_first_runs_see(&here, 0x20, 50));
     assert_true(pgk_first_runs_move(&all, &here, 40));
-    assert_int_equal(all.v.n, 2);
-    assert_int_equal(all.v.v[0].time, 1);
-    assert_int_equal(all.v.v[1].time, 11);
+    assert_int_equal(all.list.n, 2);
+    assert_int_equal(all.list.v[0].time, 1);
+    assert_int_equal(all.list.v[1].time, 11);
     pgk_first_runs_free(&all);
 }
 
@@ -49,7 +49,7 @@ static void functions_have_the_earliest_of_their_code(void **state)
     assert_true(pgk_first_runs_see(&runs, 0x10, 9));
     assert_true(pgk_first_runs_see(&runs, 0x30, 1));
     struct pgk_frame_names names = {.p = p};
-    assert_true(pgk_first_runs_tell(&runs, &f, &names, p));
+    assert_true(pgk_first_runs_add_to(&runs, &f, &names, p));
     assert_int_equal(pgk_sample_origin(p, pgk_sample_name(p, name, 1)).first_run, 7);
     pgk_frame_names_free(&names);
     pgk_functions_close(&f);

@@ -36,7 +36,7 @@ static void test_sums_stop(void **state)
     struct pgk_pairs pairs = {0};
     assert_true(pgk_pairs_add(&pairs, 1, 2, UINT64_MAX - 1));
     assert_true(pgk_pairs_add(&pairs, 1, 2, 5));
-    assert_true(pairs.v.v[0].count == UINT64_MAX);
+    assert_true(pairs.list.v[0].count == UINT64_MAX);
     pgk_pairs_free(&pairs);
 }
 

@@ -72,7 +72,7 @@ static void test_branches(void **state)
     assert_int_equal(pgk_code_open(&code, elf, NULL), 0);
     for (size_t i = 0; i < 2 * PGK_COUNTOF(traces); i++)
         assert_true(pgk_traces_add(&t, &traces[i % PGK_COUNTOF(traces)]));
-    assert_int_equal(t.v.n, PGK_COUNTOF(traces));
+    assert_int_equal(t.list.n, PGK_COUNTOF(traces));
     pgk_traces_sort(&t);
     struct pgk_bolt_counts counts = {.elf = elf, .code = &code, .traces = &t};
     check(pgk_bolt_write_fdata, &counts, &written, fdata);

@@ -105,10 +105,10 @@ static void test_counts(void **state)
     assert_true(pgk_call_counts_add(&trie.branches, 2, 8, 9, UINT64_MAX));
     pgk_call_counts_sort(&trie.branches);
     pgk_call_counts_sort(&trie.branches);
-    assert_int_equal(trie.branches.v.n, 2);
-    assert_int_equal(trie.branches.v.v[0].node, 1);
-    assert_int_equal(trie.branches.v.v[0].count, 1);
-    assert_true(trie.branches.v.v[1].count == UINT64_MAX); /* sums stop there */
+    assert_int_equal(trie.branches.list.n, 2);
+    assert_int_equal(trie.branches.list.v[0].node, 1);
+    assert_int_equal(trie.branches.list.v[0].count, 1);
+    assert_true(trie.branches.list.v[1].count == UINT64_MAX); /* sums stop there */
     pgk_call_trie_free(&trie);
 }
 
@@ -121,16 +121,16 @@ static void test_many_counts(void **state)
     uint64_t sum = 0;
     for (uint64_t i = 0; i < MANY; i++)
         assert_true(pgk_call_counts_add(&counts, (uint32_t)(i * 3 % NODES), i % KEYS, 1, 1));
-    assert_true(counts.v.n < MANY); /* memory grows with keys only */
+    assert_true(counts.list.n < MANY); /* memory grows with keys only */
     pgk_call_counts_sort(&counts);
-    assert_int_equal(counts.v.n, NODES * KEYS);
-    for (size_t i = 0; i < counts.v.n; i++) {
-        assert_int_equal(counts.v.v[i].node, i / KEYS);
-        assert_int_equal(counts.v.v[i].from, i % KEYS);
-        sum += counts.v.v[i].count;
+    assert_int_equal(counts.list.n, NODES * KEYS);
+    for (size_t i = 0; i < counts.list.n; i++) {
+        assert_int_equal(counts.list.v[i].node, i / KEYS);
+        assert_int_equal(counts.list.v[i].from, i % KEYS);
+        sum += counts.list.v[i].count;
     }
     assert_true(sum == MANY);
-    pgk_vec_free(&counts.v);
+    pgk_vec_free(&counts.list);
 }
 
 int main(void)

@@ -114,7 +114,7 @@ static void test_missing_frames(void **state)
     assert_int_equal(jumps.n, 0);
     pgk_missing_frames_close(&m);
     pgk_vec_free(&jumps);
-    pgk_vec_free(&branches.v);
+    pgk_vec_free(&branches.list);
 }
 
 int main(void)

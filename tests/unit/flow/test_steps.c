@@ -24,7 +24,7 @@ static const struct pgk_step *step_at(uint64_t from, uint64_t to, uint64_t end)
 {
     uint32_t number = step(from, to, end);
     assert_int_not_equal(number, PGK_STEP_NONE);
-    return &steps.v.v[number];
+    return &steps.list.v[number];
 }
 
 static void test_kinds(void **state)
@@ -55,10 +55,10 @@ static void test_same_step(void **state)
 {
     (void)state;
     uint32_t number = step(F_CALL, G, G);
-    size_t n = steps.v.n;
+    size_t n = steps.list.n;
     assert_int_equal(step(F_CALL, G, G), number);
     assert_int_equal(pgk_steps_find(&steps, off(F_CALL), off(G), off(G)), number);
-    assert_int_equal(steps.v.n, n);
+    assert_int_equal(steps.list.n, n);
     /* What is no instruction is elsewhere. */
     assert_int_equal(step(F_CALL + 1, F, F_BRANCH), step(ELSEWHERE, F, F_BRANCH));
     assert_int_equal(step(F_RET, F + 1, F_BRANCH), step(F_RET, ELSEWHERE, ELSEWHERE));
@@ -83,14 +83,14 @@ static void test_counters(void **state)
     add(&counts, &c, F_RET, ELSEWHERE, ELSEWHERE, 5);
     add(&counts, &c, F_CALL, G, G + 1, 0); /* nothing */
     assert_int_equal(counts.used, 3);
-    assert_int_equal(c.branches.v.n, 0);
+    assert_int_equal(c.branches.list.n, 0);
     assert_true(pgk_step_counts_move(&counts, &code, &c));
     assert_null(counts.v);
-    assert_int_equal(c.branches.v.n, 1);
-    assert_int_equal(c.branches.v.v[0].count, 7);
-    assert_int_equal(c.ranges.v.n, 1);
-    assert_true(c.ranges.v.v[0].from == G && c.ranges.v.v[0].to == G);
-    assert_int_equal(c.ranges.v.v[0].count, 3);
+    assert_int_equal(c.branches.list.n, 1);
+    assert_int_equal(c.branches.list.v[0].count, 7);
+    assert_int_equal(c.ranges.list.n, 1);
+    assert_true(c.ranges.list.v[0].from == G && c.ranges.list.v[0].to == G);
+    assert_int_equal(c.ranges.list.v[0].count, 3);
     pgk_counters_free(&c);
 }
 
@@ -105,9 +105,9 @@ static void test_high_counts(void **state)
         add(&counts, &c, F_CALL, G, G, count);
     add(&counts, &c, F_CALL, G, G, 1);
     assert_true(pgk_step_counts_move(&counts, &code, &c));
-    assert_int_equal(c.branches.v.n, 1);
-    assert_true(c.branches.v.v[0].count == sum + 1);
-    assert_true(c.ranges.v.v[0].count == sum + 1);
+    assert_int_equal(c.branches.list.n, 1);
+    assert_true(c.branches.list.v[0].count == sum + 1);
+    assert_true(c.ranges.list.v[0].count == sum + 1);
     pgk_counters_free(&c);
 }
 
@@ -130,8 +130,8 @@ static void test_elsewhere(void **state)
 static void check_count(const struct pgk_call_counts *counts, size_t i, uint32_t node,
                         uint64_t from, uint64_t to, uint64_t count)
 {
-    assert_true(i < counts->v.n);
-    const struct pgk_call_count *c = &counts->v.v[i];
+    assert_true(i < counts->list.n);
+    const struct pgk_call_count *c = &counts->list.v[i];
     assert_int_equal(c->node, node);
     assert_true(c->from == from && c->to == to && c->count == count);
 }
@@ -157,10 +157,10 @@ static void test_unwind(void **state)
     unwind(&trie, list, 3);
     const uint64_t call = F_CALL;
     uint32_t callee = pgk_call_trie_find(&trie, &call, 1);
-    assert_int_equal(trie.ranges.v.n, 2);
+    assert_int_equal(trie.ranges.list.n, 2);
     check_count(&trie.ranges, 0, callee, G, G, 4);
     check_count(&trie.ranges, 1, callee, H, H_RET, 4);
-    assert_int_equal(trie.branches.v.n, 3);
+    assert_int_equal(trie.branches.list.n, 3);
     check_count(&trie.branches, 0, PGK_CALL_ROOT, F_CALL, G, 4);
     check_count(&trie.branches, 1, callee, G, H, 4);
     check_count(&trie.branches, 2, callee, H_RET, F_RET, 4);
@@ -175,9 +175,9 @@ static void test_lost(void **state)
     const uint32_t broken[] = {step(H_RET, F_RET, ELSEWHERE), step(G, H_RET, H),
                                step(F_CALL, G, G)};
     unwind(&trie, broken, 3);
-    assert_int_equal(trie.ranges.v.n, 2);
+    assert_int_equal(trie.ranges.list.n, 2);
     check_count(&trie.ranges, 0, PGK_CALL_ROOT, G, G, 4);
-    assert_true(trie.ranges.v.v[1].impossible && trie.ranges.v.v[1].node != PGK_CALL_ROOT);
+    assert_true(trie.ranges.list.v[1].impossible && trie.ranges.list.v[1].node != PGK_CALL_ROOT);
     check_count(&trie.branches, 0, PGK_CALL_ROOT, F_CALL, G, 4);
     check_count(&trie.branches, 1, PGK_CALL_ROOT, G, H_RET, 4);
     pgk_call_trie_free(&trie);

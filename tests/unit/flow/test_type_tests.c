@@ -314,9 +314,9 @@ struct expected {
 
 static void expect(struct opened *o, const struct expected *want, size_t n)
 {
-    assert_int_equal(o->tests.v.n, n);
+    assert_int_equal(o->tests.list.n, n);
     for (size_t i = 0; i < n; i++) {
-        const struct pgk_type_test *t = &o->tests.v.v[i];
+        const struct pgk_type_test *t = &o->tests.list.v[i];
         assert_int_equal(t->at, want[i].at);
         assert_int_equal(t->branch, want[i].branch);
         assert_int_equal(t->tables, want[i].tables);
@@ -406,14 +406,14 @@ static void tables_by_address(void **state)
 {
     (void)state;
     struct opened o = open_all(false);
-    assert_int_equal(o.tables.v.n, 2);
+    assert_int_equal(o.tables.list.n, 2);
     assert_null(pgk_vtable_symbol_at(&o.tables, ONE - 1));
-    assert_ptr_equal(pgk_vtable_symbol_at(&o.tables, ONE), &o.tables.v.v[0]);
-    assert_ptr_equal(pgk_vtable_symbol_at(&o.tables, ONE + 39), &o.tables.v.v[0]);
+    assert_ptr_equal(pgk_vtable_symbol_at(&o.tables, ONE), &o.tables.list.v[0]);
+    assert_ptr_equal(pgk_vtable_symbol_at(&o.tables, ONE + 39), &o.tables.list.v[0]);
     assert_null(pgk_vtable_symbol_at(&o.tables, ONE + 40));
-    assert_ptr_equal(pgk_vtable_symbol_at(&o.tables, TWO + 63), &o.tables.v.v[1]);
+    assert_ptr_equal(pgk_vtable_symbol_at(&o.tables, TWO + 63), &o.tables.list.v[1]);
     assert_null(pgk_vtable_symbol_at(&o.tables, TWO + 64));
-    assert_int_equal(o.tables.v.v[1].len, strlen(TWO_NAME));
+    assert_int_equal(o.tables.list.v[1].len, strlen(TWO_NAME));
     close_all(&o);
 }
 
@@ -429,7 +429,7 @@ static void out_of_memory_anywhere(void **state)
         status = pgk_type_tests_find(&o.tests, &o.code, &o.tables, sampled, 1, &err);
         pgk_mem_fail_after(0);
         assert_int_equal(err.status, status);
-        assert_true(status || o.tests.v.n == 2);
+        assert_true(status || o.tests.list.n == 2);
         assert_in_range(nth, 1, 100);
         close_all(&o);
     }

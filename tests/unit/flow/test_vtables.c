@@ -87,11 +87,11 @@ static void end(struct image *i, struct pgk_vtables *v)
 
 static void expect(const struct pgk_vtables *v, const struct pgk_vtable_entry *want, size_t n)
 {
-    assert_int_equal(v->v.n, n);
+    assert_int_equal(v->list.n, n);
     for (size_t i = 0; i < n; i++) {
-        assert_int_equal(v->v.v[i].slot, want[i].slot);
-        assert_int_equal(v->v.v[i].function, want[i].function);
-        assert_int_equal(v->v.v[i].family, want[i].family);
+        assert_int_equal(v->list.v[i].slot, want[i].slot);
+        assert_int_equal(v->list.v[i].function, want[i].function);
+        assert_int_equal(v->list.v[i].family, want[i].family);
     }
 }
 #define EXPECT(vtables, ...)                                          \
@@ -111,9 +111,9 @@ static void functions_are_found_by_displacement(void **state)
     struct pgk_vtables v = tables_of(&i);
     size_t n;
     EXPECT(&v, {0, RUN, other}, {0, STOP, base}, {8, RUN, base});
-    assert_ptr_equal(pgk_vtables_at(&v, 0, &n), &v.v.v[0]);
+    assert_ptr_equal(pgk_vtables_at(&v, 0, &n), &v.list.v[0]);
     assert_int_equal(n, 2);
-    assert_ptr_equal(pgk_vtables_at(&v, 8, &n), &v.v.v[2]);
+    assert_ptr_equal(pgk_vtables_at(&v, 8, &n), &v.list.v[2]);
     assert_int_equal(n, 1);
     pgk_vtables_at(&v, 4, &n);
     assert_int_equal(n, 0);
@@ -133,7 +133,7 @@ static void a_program_without_tables_has_none(void **state)
     ADD(&i, "_ZTI4Base", TYPE_HEAD);
     struct pgk_vtables v = tables_of(&i);
     size_t n = 1;
-    assert_int_equal(v.v.n, 0);
+    assert_int_equal(v.list.n, 0);
     assert_null(pgk_vtables_at(&v, 0, &n));
     assert_int_equal(n, 0);
     assert_false(pgk_vtables_have(&v, 0, RUN));
@@ -193,7 +193,7 @@ static void second_bases_have_tables_of_their_own(void **state)
     e = pgk_vtables_at(&v, 8, &n);
     assert_int_equal(n, 1);
     assert_true(e->function == MORE && e->family == both);
-    assert_int_equal(v.v.n, 5);
+    assert_int_equal(v.list.n, 5);
     end(&i, &v);
 }
 
@@ -301,7 +301,7 @@ static void bases_in_a_circle_end(void **state)
     ADD(&i, "_ZTV3One", 0, one, RUN);
     ADD(&i, "_ZTV3Two", 0, two, STOP);
     struct pgk_vtables v = tables_of(&i);
-    assert_int_equal(v.v.n, 2);
+    assert_int_equal(v.list.n, 2);
     assert_true(pgk_vtables_have(&v, 0, RUN) && pgk_vtables_have(&v, 0, STOP));
     end(&i, &v);
 }

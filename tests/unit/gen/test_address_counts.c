@@ -41,8 +41,8 @@ static void release(struct counts *c)
 {
     pgk_counters_free(&c->counters);
     pgk_call_trie_free(&c->calls);
-    pgk_vec_free(&c->named.ranges.v);
-    pgk_vec_free(&c->named.branches.v);
+    pgk_vec_free(&c->named.ranges.list);
+    pgk_vec_free(&c->named.branches.list);
     pgk_sample_close(&c->profile);
     memset(c, 0, sizeof *c);
 }
@@ -59,7 +59,7 @@ static void check(const char *text, const char *expected)
     pgk_call_counts_sort(&c.calls.ranges);
     pgk_call_counts_sort(&c.calls.branches);
     assert_int_equal(pgk_sink_memory(&out, NULL), 0);
-    if (!c.named.ranges.v.n && !c.named.branches.v.n)
+    if (!c.named.ranges.list.n && !c.named.branches.list.n)
         c.raw.named = NULL;
     assert_int_equal(pgk_address_counts_write(&c.raw, out, NULL), 0);
     const uint8_t *bytes = pgk_sink_data(out, &n);
@@ -114,11 +114,11 @@ static void test_no_scale_undoes_the_scale(void **state)
         assert_int_equal(c.raw.scale, rows[row].scale);
         pgk_pairs_sort(&c.counters.ranges);
         for (size_t i = 0; i < 4; i++)
-            assert_int_equal(c.counters.ranges.v.v[i].count, rows[row].ranges[i]);
-        assert_int_equal(c.counters.branches.v.v[0].count, rows[row].branch);
+            assert_int_equal(c.counters.ranges.list.v[i].count, rows[row].ranges[i]);
+        assert_int_equal(c.counters.branches.list.v[0].count, rows[row].branch);
         release(&c);
         assert_int_equal(read_text(&c, text, NULL), 0);
-        assert_int_equal(c.counters.branches.v.v[0].count, 490);
+        assert_int_equal(c.counters.branches.list.v[0].count, 490);
         release(&c);
     }
 }
@@ -178,14 +178,14 @@ static void test_pairs(void **state)
     struct pgk_pairs pairs = {0};
     for (uint64_t i = 0; i < 1000; i++)
         assert_true(pgk_pairs_add(&pairs, (i * 7) % 100, i % 3, 2));
-    assert_int_equal(pairs.v.n, 300);
+    assert_int_equal(pairs.list.n, 300);
     pgk_pairs_sort(&pairs);
     uint64_t sum = 0;
-    for (size_t i = 0; i < pairs.v.n; i++) {
-        sum += pairs.v.v[i].count;
-        assert_true(!i || pairs.v.v[i - 1].from < pairs.v.v[i].from ||
-                    (pairs.v.v[i - 1].from == pairs.v.v[i].from &&
-                     pairs.v.v[i - 1].to < pairs.v.v[i].to));
+    for (size_t i = 0; i < pairs.list.n; i++) {
+        sum += pairs.list.v[i].count;
+        assert_true(!i || pairs.list.v[i - 1].from < pairs.list.v[i].from ||
+                    (pairs.list.v[i - 1].from == pairs.list.v[i].from &&
+                     pairs.list.v[i - 1].to < pairs.list.v[i].to));
     }
     assert_true(sum == 2000);
     pgk_pairs_free(&pairs);

@@ -35,21 +35,21 @@ static void count(struct counted *c, uint64_t scale, uint64_t often, uint64_t se
     assert_true(pgk_pairs_add(&c->binary.counters.ranges, 0x10, 0x20, often));
     assert_true(pgk_pairs_add(&c->binary.counters.ranges, 0x30, 0x40, seldom));
     assert_true(pgk_pairs_add(&c->binary.counters.branches, 0x20, 0x30, seldom));
-    assert_true(pgk_vec_push(&c->gen.v, c->binary));
+    assert_true(pgk_vec_push(&c->gen.images, c->binary));
 }
 
 static void check(struct counted *c, uint64_t often, uint64_t seldom, uint64_t branches)
 {
-    const struct pgk_counters *is = &c->gen.v.v[0].counters;
-    assert_int_equal(is->ranges.v.v[0].count, often);
-    assert_int_equal(is->ranges.v.v[1].count, seldom);
-    assert_int_equal(is->branches.v.v[0].count, branches);
+    const struct pgk_counters *is = &c->gen.images.v[0].counters;
+    assert_int_equal(is->ranges.list.v[0].count, often);
+    assert_int_equal(is->ranges.list.v[1].count, seldom);
+    assert_int_equal(is->branches.list.v[0].count, branches);
 }
 
 static void forget(struct counted *c)
 {
-    pgk_counters_free(&c->gen.v.v[0].counters);
-    pgk_vec_free(&c->gen.v);
+    pgk_counters_free(&c->gen.images.v[0].counters);
+    pgk_vec_free(&c->gen.images);
 }
 
 static void test_limit(void **state)

@@ -88,17 +88,17 @@ static void count(struct counted *c, const struct pgk_pair *accesses, size_t n)
     *c = (struct counted){0};
     c->elf = program(&c->image);
     c->debug = declarations();
-    assert_true(pgk_vec_push(&c->gen.v,
+    assert_true(pgk_vec_push(&c->gen.images,
                              (struct pgk_gen_binary){.elf = c->elf, .sym = c->debug.sym}));
     for (size_t i = 0; i < n; i++)
-        assert_true(pgk_pairs_add(&c->gen.v.v[0].accesses, accesses[i].from, 0,
+        assert_true(pgk_pairs_add(&c->gen.images.v[0].accesses, accesses[i].from, 0,
                                   accesses[i].count));
 }
 
 static void end(struct counted *c)
 {
-    pgk_pairs_free(&c->gen.v.v[0].accesses);
-    pgk_vec_free(&c->gen.v);
+    pgk_pairs_free(&c->gen.images.v[0].accesses);
+    pgk_vec_free(&c->gen.images);
     pgk_elf_close(&c->elf);
     close_dwarf(&c->debug);
     tb_free(&c->image);

@@ -62,7 +62,7 @@ static void values_of_any_width_survive(void **state)
             there[i] = true;
         }
         const struct pgk_heap_context *c = &h->contexts.v[pgk_heap_context_at(h, stack)];
-        assert_same(&plain[i], pgk_heap_mib(h, pgk_heap_context_at(h, stack), PGK_MIB_ROOM));
+        assert_same(&plain[i], pgk_heap_mib(h, pgk_heap_context_at(h, stack), PGK_MIB_SPACE));
         for (enum pgk_mib_id id = 0; id < PGK_MIB_FIELDS; id += 5)
             assert_int_equal(pgk_context_value(h, c, id),
                              plain[i].known >> id & 1 ? plain[i].v[id] : 0);
@@ -87,10 +87,10 @@ static void few_contexts_are_wide(void **state)
     assert_int_equal(h->wide.n, 0);
     sample_set(h, 3, PGK_MIB_TotalSize, UINT64_C(1) << 32);
     assert_int_equal(h->wide.n, 1);
-    assert_int_equal(pgk_heap_mib(h, 3, PGK_MIB_ROOM)->v[PGK_MIB_TotalSize], UINT64_C(1) << 32);
+    assert_int_equal(pgk_heap_mib(h, 3, PGK_MIB_SPACE)->v[PGK_MIB_TotalSize], UINT64_C(1) << 32);
     assert_int_equal(pgk_heap_scale(h, 2, NULL), 0);
-    assert_int_equal(pgk_heap_mib(h, 3, PGK_MIB_ROOM)->v[PGK_MIB_TotalSize], UINT64_C(1) << 33);
-    assert_int_equal(pgk_heap_mib(h, 4, PGK_MIB_ROOM)->v[PGK_MIB_TotalLifetimeAccessDensity],
+    assert_int_equal(pgk_heap_mib(h, 3, PGK_MIB_SPACE)->v[PGK_MIB_TotalSize], UINT64_C(1) << 33);
+    assert_int_equal(pgk_heap_mib(h, 4, PGK_MIB_SPACE)->v[PGK_MIB_TotalLifetimeAccessDensity],
                      UINT64_MAX);
     pgk_heap_close(&h);
 }

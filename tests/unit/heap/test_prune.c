@@ -124,8 +124,8 @@ static void deep_stacks_are_cut_and_added_up(void **state)
     add_stack(h, "MA", 8);
     struct pgk_heap *to = pruned(h, (struct pgk_heap_prune_opts){.max_depth = 3}, &done);
     STACKS(to, "MAB", "MabcG", "MA");
-    assert_int_equal(pgk_heap_mib(to, 0, PGK_MIB_ROOM)->v[PGK_MIB_TotalSize], 3);
-    assert_int_equal(pgk_heap_mib(to, 0, PGK_MIB_ROOM)->v[PGK_MIB_AllocCount], 2);
+    assert_int_equal(pgk_heap_mib(to, 0, PGK_MIB_SPACE)->v[PGK_MIB_TotalSize], 3);
+    assert_int_equal(pgk_heap_mib(to, 0, PGK_MIB_SPACE)->v[PGK_MIB_AllocCount], 2);
     assert_int_equal(done.stacks_shortened, 2);
     assert_int_equal(done.bytes_left, 15);
     pgk_heap_close(&to);
@@ -212,11 +212,11 @@ static void nothing_else_changes(void **state)
     to = pruned(h, (struct pgk_heap_prune_opts){.min_bytes = 1500, .max_depth = 1}, &done);
     uint64_t want = 0, got = 0;
     for (size_t i = 0; i < h->contexts.n; i++) {
-        uint64_t bytes = pgk_heap_mib(h, i, PGK_MIB_ROOM)->v[PGK_MIB_TotalSize];
+        uint64_t bytes = pgk_heap_mib(h, i, PGK_MIB_SPACE)->v[PGK_MIB_TotalSize];
         want += bytes >= 1500 ? bytes : 0;
     }
     for (size_t i = 0; i < to->contexts.n; i++)
-        got += pgk_heap_mib(to, i, PGK_MIB_ROOM)->v[PGK_MIB_TotalSize];
+        got += pgk_heap_mib(to, i, PGK_MIB_SPACE)->v[PGK_MIB_TotalSize];
     assert_int_equal(want, got);
     assert_int_equal(want, done.bytes_left);
     assert_true(to->contexts.n < done.contexts_left);

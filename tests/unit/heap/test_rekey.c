@@ -42,13 +42,13 @@ static void merged_contexts_add_up(void **state)
     assert_int_equal(pgk_heap_merge(sum, a, NULL), 0);
     uint64_t total = 0, want = 0;
     for (size_t c = 0; c < pgk_heap_contexts(sum); c++)
-        total += pgk_heap_mib(sum, c, PGK_MIB_ROOM)->v[PGK_MIB_TotalSize];
+        total += pgk_heap_mib(sum, c, PGK_MIB_SPACE)->v[PGK_MIB_TotalSize];
     for (size_t c = 0; c < pgk_heap_contexts(a); c++) {
-        want += 2 * pgk_heap_mib(a, c, PGK_MIB_ROOM)->v[PGK_MIB_TotalSize];
+        want += 2 * pgk_heap_mib(a, c, PGK_MIB_SPACE)->v[PGK_MIB_TotalSize];
         find_context(sum, a, c);
     }
     for (size_t c = 0; c < pgk_heap_contexts(b); c++) {
-        want += pgk_heap_mib(b, c, PGK_MIB_ROOM)->v[PGK_MIB_TotalSize];
+        want += pgk_heap_mib(b, c, PGK_MIB_SPACE)->v[PGK_MIB_TotalSize];
         find_context(sum, b, c);
     }
     assert_int_equal(total, want);
@@ -105,7 +105,7 @@ static void what_llvm_cannot_tell_apart_is_added_up(void **state)
     assert_int_equal(pgk_heap_contexts(h), 2);
     assert_int_equal(pgk_heap_for_llvm(&plain, h, NULL), 0);
     assert_int_equal(pgk_heap_contexts(plain), 1);
-    assert_int_equal(pgk_heap_mib(plain, 0, PGK_MIB_ROOM)->v[PGK_MIB_AllocCount], 2);
+    assert_int_equal(pgk_heap_mib(plain, 0, PGK_MIB_SPACE)->v[PGK_MIB_AllocCount], 2);
     assert_true(plain->contexts.v[0].owned_by_chain);
     assert_int_equal(pgk_heap_for_llvm(&again, plain, NULL), 0);
     assert_null(again); /* it is one already */
@@ -133,7 +133,7 @@ static void lines_far_from_their_function(void **state)
     struct pgk_heap_frame f;
     pgk_heap_stack(plain, 0, &f, 1);
     assert_int_equal(f.line_offset, 4464);
-    assert_int_equal(pgk_heap_mib(plain, 0, PGK_MIB_ROOM)->v[PGK_MIB_AllocCount], 2);
+    assert_int_equal(pgk_heap_mib(plain, 0, PGK_MIB_SPACE)->v[PGK_MIB_AllocCount], 2);
     pgk_heap_stack(plain, 1, &f, 1);
     assert_int_equal(f.line_offset, 65136);
     pgk_heap_stack(h, 2, &f, 1);

@@ -112,7 +112,7 @@ static void many_threads_share_a_tree(void **state)
     uint64_t seed = 5;
     assert_true(pgk_stack_tree_init(&p.t) && pgk_stack_tree_init(&plain));
     assert_true(pgk_stack_reserve(&p.t, STACKS * DEPTH + 1));
-    assert_true(pgk_stack_room(&p.t) > STACKS * DEPTH);
+    assert_true(pgk_stack_capacity(&p.t) > STACKS * DEPTH);
     for (int i = 0; i < STACKS; i++) {
         uint32_t nodes[DEPTH];
         for (int d = 0; d < DEPTH; d++)

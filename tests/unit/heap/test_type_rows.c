@@ -96,7 +96,7 @@ static void bad_rows_are_left_out_and_told(void **state)
         strcpy(bytes + good, bad[i]);
         *last_message = 0;
         assert_true(pgk_type_rows_read(&rows, bytes, n, "app"));
-        assert_int_equal(rows.v.n, 1);
+        assert_int_equal(rows.list.n, 1);
         snprintf(want, sizeof want, "app: 1 row of " PGK_TYPES_SECTION
                  " cannot be read, the first at offset %zu: found", good);
         assert_memory_equal(last_message, want, strlen(want));
@@ -118,7 +118,7 @@ static void a_section_that_is_cut_has_the_rows_before(void **state)
         memcpy(copy, bytes, n);
         *last_message = 0;
         assert_true(pgk_type_rows_read(&rows, copy, n, "app"));
-        assert_int_equal(rows.v.n, (n >= sizeof "01 1 1 a One") + (n == sizeof bytes));
+        assert_int_equal(rows.list.n, (n >= sizeof "01 1 1 a One") + (n == sizeof bytes));
         assert_int_equal(!*last_message, !n || n == sizeof "01 1 1 a One" || n == sizeof bytes);
         pgk_type_rows_free(&rows);
         free(copy);

@@ -141,7 +141,7 @@ static void what_is_written_is_read(void **state)
     assert_true(again->modules.v[0].fixed || again->modules.v[1].fixed);
     size_t unknown = 0, long_hist = 0;
     for (size_t i = 0; i < again->contexts.n; i++) {
-        const struct pgk_mib *m = pgk_heap_mib(again, i, PGK_MIB_ROOM);
+        const struct pgk_mib *m = pgk_heap_mib(again, i, PGK_MIB_SPACE);
         unknown += !(m->known >> PGK_MIB_MaxSize & 1);
         long_hist += m->hist_count && m->hist[0] == 3;
     }

@@ -62,7 +62,7 @@ static void every_version_is_read(void **state)
         assert_int_equal(info.version, version);
         assert_int_equal(info.origin.dumps, 1);
         assert_int_equal(pgk_heap_contexts(h), 2);
-        assert_int_equal(pgk_heap_mib(h, 0, PGK_MIB_ROOM)->v[PGK_MIB_TotalSize], 30);
+        assert_int_equal(pgk_heap_mib(h, 0, PGK_MIB_SPACE)->v[PGK_MIB_TotalSize], 30);
 
         struct pgk_heap_frame f[4];
         assert_int_equal(pgk_heap_stack(h, 1, f, 4), 3);
@@ -75,7 +75,7 @@ static void every_version_is_read(void **state)
         assert_int_equal(f[2].address, 0xdeadbeef00000000); /* in no module */
         assert_int_equal(f[2].build_id_size, 0);
 
-        const struct pgk_mib *m = pgk_heap_mib(h, 1, PGK_MIB_ROOM);
+        const struct pgk_mib *m = pgk_heap_mib(h, 1, PGK_MIB_SPACE);
         assert_int_equal(m->known >> PGK_MIB_AccessHistogramSize & 1, version >= 4);
         assert_int_equal(m->hist_count, version >= 4 ? 3 : 0);
         if (version >= 4) {
@@ -109,7 +109,7 @@ static void several_dumps_add_up(void **state)
     assert_int_equal(info.origin.dumps, 2);
     assert_int_equal(info.version, 3);
     assert_int_equal(pgk_heap_contexts(h), 2);
-    const struct pgk_mib *m = pgk_heap_mib(h, 1, PGK_MIB_ROOM);
+    const struct pgk_mib *m = pgk_heap_mib(h, 1, PGK_MIB_SPACE);
     assert_int_equal(m->v[PGK_MIB_AllocCount], 3);
     assert_int_equal(m->v[PGK_MIB_TotalSize], 60);
     assert_int_equal(m->v[PGK_MIB_MaxSize], 30);
@@ -242,7 +242,7 @@ static void objects_alive_at_a_kill_are_added(void **state)
     assert_int_equal(info.origin.alive, 4);
     assert_int_equal(pgk_heap_contexts(h), 2);
 
-    const struct pgk_mib *m = pgk_heap_mib(h, 0, PGK_MIB_ROOM);
+    const struct pgk_mib *m = pgk_heap_mib(h, 0, PGK_MIB_SPACE);
     assert_int_equal(m->v[PGK_MIB_AllocCount], 4);
     assert_int_equal(m->v[PGK_MIB_TotalSize], 120);
     assert_int_equal(m->v[PGK_MIB_TotalAccessCount], 6);
@@ -250,7 +250,7 @@ static void objects_alive_at_a_kill_are_added(void **state)
     assert_int_equal(m->v[PGK_MIB_TotalLifetime], 2 * 70 - 15 - 1); /* a mean, rounded down */
     assert_int_equal(m->v[PGK_MIB_DeallocTimestamp], 70);
 
-    m = pgk_heap_mib(h, 1, PGK_MIB_ROOM);
+    m = pgk_heap_mib(h, 1, PGK_MIB_SPACE);
     assert_int_equal(m->v[PGK_MIB_AllocCount], 2);
     assert_int_equal(m->v[PGK_MIB_MinSize], 5);
     assert_int_equal(m->v[PGK_MIB_MaxSize], 5);

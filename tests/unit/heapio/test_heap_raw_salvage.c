@@ -39,7 +39,7 @@ static int save(const uint8_t *bytes, size_t size, struct said *s, uint64_t *tot
         contexts = (int)h->contexts.n;
         *total = 0;
         for (size_t i = 0; i < h->contexts.n; i++)
-            *total += pgk_heap_mib(h, i, PGK_MIB_ROOM)->v[PGK_MIB_TotalSize];
+            *total += pgk_heap_mib(h, i, PGK_MIB_SPACE)->v[PGK_MIB_TotalSize];
         pgk_heap_close(&h);
     }
     pgk_sink_drop(&clean);

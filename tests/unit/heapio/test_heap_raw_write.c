@@ -41,7 +41,7 @@ static uint64_t total(const struct pgk_heap *h, enum pgk_mib_id id)
 {
     uint64_t sum = 0;
     for (size_t i = 0; i < h->contexts.n; i++)
-        sum += pgk_heap_mib(h, i, PGK_MIB_ROOM)->v[id];
+        sum += pgk_heap_mib(h, i, PGK_MIB_SPACE)->v[id];
     return sum;
 }
 
@@ -95,8 +95,8 @@ static void frames_survive_every_version(void **state)
             describe(back, k, b);
             if (!strcmp(a, b)) {
                 found++;
-                assert_int_equal(pgk_heap_mib(h, i, PGK_MIB_ROOM)->v[PGK_MIB_TotalSize],
-                                 pgk_heap_mib(back, k, PGK_MIB_ROOM)->v[PGK_MIB_TotalSize]);
+                assert_int_equal(pgk_heap_mib(h, i, PGK_MIB_SPACE)->v[PGK_MIB_TotalSize],
+                                 pgk_heap_mib(back, k, PGK_MIB_SPACE)->v[PGK_MIB_TotalSize]);
             }
         }
     }

@@ -44,7 +44,7 @@ static void text_of_clang_13(void **state)
         "Live on exit:\n" BLOCK("7", "1", "40.00 / 40 / 40", "5.00 / 5 / 5", "9.00 / 9 / 9")
         STACK("7") STACK("8"));
     assert_int_equal(pgk_heap_contexts(h), 1);
-    const struct pgk_mib *m = pgk_heap_mib(h, 0, PGK_MIB_ROOM);
+    const struct pgk_mib *m = pgk_heap_mib(h, 0, PGK_MIB_SPACE);
     assert_int_equal(m->v[PGK_MIB_AllocCount], 3);
     assert_int_equal(m->v[PGK_MIB_TotalSize], 31 + 40);
     assert_int_equal(m->v[PGK_MIB_MinSize], 10);
@@ -72,7 +72,7 @@ static void maxima_of_clang_14(void **state)
     struct pgk_heap *h = good("Recorded MIBs (incl. live on exit):\n"
                               BLOCK("1", "3", "28.00 / 20 / 20", "5.00 / 5 / 5", "0.00 / 0 / 0")
                               STACK("1"));
-    const struct pgk_mib *m = pgk_heap_mib(h, 0, PGK_MIB_ROOM);
+    const struct pgk_mib *m = pgk_heap_mib(h, 0, PGK_MIB_SPACE);
     assert_int_equal(m->v[PGK_MIB_TotalSize], 84);
     assert_int_equal(m->known >> PGK_MIB_MaxSize & 1, 0);
     assert_int_equal(m->known >> PGK_MIB_MinSize & 1, 1);
@@ -114,10 +114,10 @@ static void symbolised_stacks(void **state)
     assert_int_equal(f[0].build_id[2], 0xac);
     assert_int_equal(pgk_heap_stack(h, 1, f, 8), 2);
     assert_int_equal(f[1].address, 0x8dbee);
-    const struct pgk_mib *m = pgk_heap_mib(h, 0, PGK_MIB_ROOM);
+    const struct pgk_mib *m = pgk_heap_mib(h, 0, PGK_MIB_SPACE);
     assert_int_equal(m->hist_count, 3);
     assert_int_equal(m->hist[2], 7);
-    m = pgk_heap_mib(h, 1, PGK_MIB_ROOM); /* only 32 elements are ever printed */
+    m = pgk_heap_mib(h, 1, PGK_MIB_SPACE); /* only 32 elements are ever printed */
     assert_int_equal(m->hist_count, 0);
     assert_int_equal(m->v[PGK_MIB_AccessHistogramSize], 40);
     pgk_heap_close(&h);
@@ -128,7 +128,7 @@ static void terse_lines(void **state)
     (void)state;
     struct pgk_heap *h = good("MIB:StackID/AllocCount/AveSize/MinSize\n"
                               "MIB:5/3/28.00/20/36/3.00/3/3/0.33/0/1/0/1/2/2\n" STACK("5"));
-    const struct pgk_mib *m = pgk_heap_mib(h, 0, PGK_MIB_ROOM);
+    const struct pgk_mib *m = pgk_heap_mib(h, 0, PGK_MIB_SPACE);
     assert_int_equal(m->v[PGK_MIB_AllocCount], 3);
     assert_int_equal(m->v[PGK_MIB_MaxSize], 36);
     assert_int_equal(m->v[PGK_MIB_TotalLifetime], 1);
@@ -151,7 +151,7 @@ static void totals_are_found_from_means(void **state)
                  (unsigned long long)count, (unsigned long long)(total / count),
                  (unsigned long long)(total * 100 / count % 100));
         struct pgk_heap *h = good(text);
-        assert_int_equal(pgk_heap_mib(h, 0, PGK_MIB_ROOM)->v[PGK_MIB_TotalSize], total);
+        assert_int_equal(pgk_heap_mib(h, 0, PGK_MIB_SPACE)->v[PGK_MIB_TotalSize], total);
         pgk_heap_close(&h);
     }
 }

@@ -73,7 +73,7 @@ static void records_own_their_contexts(void **state)
         struct pgk_err err;
         assert_int_equal(read_text(text, &h, NULL, &err), 0);
         assert_int_equal(pgk_heap_contexts(h), 1);
-        assert_int_equal(pgk_heap_mib(h, 0, PGK_MIB_ROOM)->v[PGK_MIB_AllocCount], 3);
+        assert_int_equal(pgk_heap_mib(h, 0, PGK_MIB_SPACE)->v[PGK_MIB_AllocCount], 3);
         assert_int_equal(h->contexts.v[0].owned_by_chain, l == 0 || l == 3);
         char *back = write_text(h);
         assert_string_equal(back, text);
@@ -94,7 +94,7 @@ static void equal_stacks_of_a_record_add_up(void **state)
                                &h, NULL, &err),
                      0);
     assert_int_equal(pgk_heap_contexts(h), 1);
-    assert_int_equal(pgk_heap_mib(h, 0, PGK_MIB_ROOM)->v[PGK_MIB_AllocCount], 6);
+    assert_int_equal(pgk_heap_mib(h, 0, PGK_MIB_SPACE)->v[PGK_MIB_AllocCount], 6);
     pgk_heap_close(&h);
 }
 

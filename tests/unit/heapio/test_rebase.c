@@ -139,7 +139,7 @@ static void link_addresses_become_offsets(void **state)
     assert_int_equal(to->loaded.v[0].module, frame(to, 1)->ref);
     assert_int_equal(to->loaded.v[1].module, frame(to, 0)->ref);
     assert_string_equal(pgk_intern_str(&to->strings, to->loaded.v[1].profile), "a.profraw");
-    assert_int_equal(pgk_heap_mib(to, 0, PGK_MIB_ROOM)->v[PGK_MIB_TotalSize], 4321);
+    assert_int_equal(pgk_heap_mib(to, 0, PGK_MIB_SPACE)->v[PGK_MIB_TotalSize], 4321);
     expect_by_build_id(from);
     pgk_heap_close(&from);
     pgk_heap_close(&to);

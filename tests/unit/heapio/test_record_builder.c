@@ -51,7 +51,7 @@ static void alloc(struct built *t, uint32_t stack, uint64_t bytes)
 
 static uint64_t value(const struct built *t, enum pgk_mib_id id)
 {
-    return pgk_heap_mib(t->heap, pgk_heap_context_at(t->heap, t->stack), PGK_MIB_ROOM)->v[id];
+    return pgk_heap_mib(t->heap, pgk_heap_context_at(t->heap, t->stack), PGK_MIB_SPACE)->v[id];
 }
 
 static bool by_chain(const struct built *t, uint32_t stack)

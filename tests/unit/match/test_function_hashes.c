@@ -63,7 +63,7 @@ static void functions_of_each_layout(void **state)
         struct pgk_err err;
         uint64_t now;
         assert_int_equal(read_program(&h, &data, 7 * 8, 0, 0, &err), 0);
-        assert_int_equal(h.v.n, RECORDS);
+        assert_int_equal(h.list.n, RECORDS);
         assert_int_equal(pgk_hashes_level(&h, &key, &now), PGK_MATCH_EXACT);
         key.hash = 200; /* of the other one */
         assert_int_equal(pgk_hashes_level(&h, &key, &now), PGK_MATCH_FUNCTIONS);
@@ -72,7 +72,7 @@ static void functions_of_each_layout(void **state)
         assert_int_equal(pgk_hashes_level(&h, &key, &now), PGK_MATCH_GONE);
         pgk_hashes_free(&h);
         assert_int_equal(read_program(&h, &data, 7, 0, 0, &err), 0); /* counters of a byte */
-        assert_int_equal(h.v.n, RECORDS);
+        assert_int_equal(h.list.n, RECORDS);
         pgk_hashes_free(&h);
         tb_free(&data);
     }
@@ -85,9 +85,9 @@ static void programs_without_records(void **state)
     struct pgk_hashes h;
     struct pgk_err err;
     assert_int_equal(read_program(&h, &data, 7 * 8, SHT_NOBITS, 0, &err), 0); /* a debug file */
-    assert_int_equal(h.v.n, 0);
+    assert_int_equal(h.list.n, 0);
     assert_int_equal(read_program(&h, &none, 7 * 8, 0, 0, &err), 0);
-    assert_int_equal(h.v.n, 0);
+    assert_int_equal(h.list.n, 0);
     tb_free(&data);
 }
 
@@ -98,7 +98,7 @@ static void refused(const struct test_bytes *data, size_t counters_size, uint64_
     struct pgk_hashes h;
     struct pgk_err err;
     assert_int_equal(read_program(&h, data, counters_size, 0, header_size, &err), status);
-    assert_int_equal(h.v.n, 0);
+    assert_int_equal(h.list.n, 0);
     assert_string_equal(err.file, "app");
     assert_string_equal(err.format, "__llvm_prf_data");
     assert_string_equal(err.field, "records");

@@ -108,7 +108,7 @@ static void values_of_a_place(void **state)
     } want[] = {{"x", 5}, {"y", 3}, {"z", 2}, {"_ZTV1A", 50}};
     assert_int_equal(v.n, PGK_COUNTOF(want));
     for (size_t i = 0; i < v.n; i++) {
-        assert_string_equal(p->names.v.v[pgk_rec_name(&v.v[i])].s, want[i].name);
+        assert_string_equal(p->names.list.v[pgk_rec_name(&v.v[i])].s, want[i].name);
         assert_int_equal(v.v[i].count, want[i].count);
     }
     assert_true(pgk_sample_values(p, nodes.v, nodes.n, pgk_sample_loc(9, 0), &v));

@@ -32,11 +32,11 @@ static void a_guid_and_its_spelling_are_one_name(void **state)
     uint32_t spelled = add(&t, "main"), number = pgk_sample_names_add_guid(&t, parse_guid);
     assert_int_equal(pgk_sample_names_add_guid(&t, main_guid), spelled);
     assert_true(pgk_sample_names_unspelled(&t));
-    assert_null(t.v.v[number].s);
+    assert_null(t.list.v[number].s);
     assert_int_equal(add(&t, "parse"), number);
-    assert_string_equal(t.v.v[number].s, "parse");
+    assert_string_equal(t.list.v[number].s, "parse");
     assert_false(pgk_sample_names_unspelled(&t));
-    assert_int_equal(pgk_name_guid(&t.v.v[spelled]), main_guid);
+    assert_int_equal(pgk_name_guid(&t.list.v[spelled]), main_guid);
     assert_int_equal(pgk_sample_names_guid(&t, number), parse_guid);
     pgk_sample_names_free(&t);
 }
@@ -47,10 +47,10 @@ static void only_names_that_are_there_are_spelled(void **state)
     (void)state;
     uint32_t number = pgk_sample_names_add_guid(&t, pgk_md5_low64("main", 4));
     assert_true(pgk_sample_names_spell(&t, "other", 5));
-    assert_null(t.v.v[number].s);
+    assert_null(t.list.v[number].s);
     assert_int_equal(pgk_sample_names_find(&t, "other", 5), 0);
     assert_true(pgk_sample_names_spell(&t, "main", 4));
-    assert_string_equal(t.v.v[number].s, "main");
+    assert_string_equal(t.list.v[number].s, "main");
     pgk_sample_names_free(&t);
 }
 
@@ -101,7 +101,7 @@ static int plain_order(const struct pgk_sample_name *a, const struct pgk_sample_
 
 static void check_ranks(const struct pgk_sample_names *t)
 {
-    size_t n = t->v.n;
+    size_t n = t->list.n;
     uint32_t *rank = calloc(n, sizeof *rank), *by_rank = calloc(n, sizeof *by_rank);
     assert_true(pgk_sample_names_rank(t, rank));
     for (uint32_t id = 1; id < n; id++) {
@@ -110,7 +110,7 @@ static void check_ranks(const struct pgk_sample_names *t)
         by_rank[rank[id]] = id;
     }
     for (size_t i = 2; i < n; i++)
-        assert_true(plain_order(&t->v.v[by_rank[i - 1]], &t->v.v[by_rank[i]]) < 0);
+        assert_true(plain_order(&t->list.v[by_rank[i - 1]], &t->list.v[by_rank[i]]) < 0);
     free(rank);
     free(by_rank);
 }

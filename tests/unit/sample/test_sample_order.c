@@ -17,7 +17,7 @@ static const struct pgk_sample_recs *records(const struct pgk_sample *p)
 
 static const char *name(const struct pgk_sample *p, const struct pgk_sample_rec *r)
 {
-    return p->names.v.v[pgk_rec_name(r)].s;
+    return p->names.list.v[pgk_rec_name(r)].s;
 }
 
 /* Names come into the model as the text has them, which is the order of the records. */

@@ -6,9 +6,9 @@
 static void expect_line(struct pgk_line *line, const char *expected)
 {
     assert_false(line->failed);
-    assert_int_equal(line->v.n, strlen(expected));
-    assert_memory_equal(line->v.v, expected, line->v.n);
-    line->v.n = 0;
+    assert_int_equal(line->bytes.n, strlen(expected));
+    assert_memory_equal(line->bytes.v, expected, line->bytes.n);
+    line->bytes.n = 0;
 }
 
 static void names_without_spelling_are_numbers(void **state)

@@ -14,14 +14,14 @@ struct sums {
     size_t files, empty, interrupted, library_accesses, damaged;
 };
 
-struct tell {
+struct report {
     struct sums sums;
     const char **paths; /* of the files with contexts, as one would type them */
     char here[PATH_MAX];
 };
 
 /* Relative to the current folder where that is shorter. */
-static const char *as_typed(const struct tell *t, const char *path)
+static const char *as_typed(const struct report *t, const char *path)
 {
     size_t n = strlen(t->here);
     return n > 1 && !strncmp(path, t->here, n) && path[n] == '/' ? path + n + 1 : path;
@@ -63,7 +63,7 @@ static void print_sums(const char *name, const struct sums *s, const char *remar
 }
 
 /* All files are summed up, but only the first few are shown one by one. */
-static void tell_file(struct tell *t, const char *path, bool quiet)
+static void report_file(struct report *t, const char *path, bool quiet)
 {
     const struct pgk_file_info *info = NULL;
     struct pgk_err err = {0};
@@ -122,7 +122,7 @@ static void print_word(const char *word)
     fputc('\'', stderr);
 }
 
-static void tell_next(const struct tell *t, const char *binary)
+static void report_next(const struct report *t, const char *binary)
 {
     const char *slash = strrchr(binary, '/'), *name = slash ? slash + 1 : binary;
     size_t n = t->sums.files;
@@ -144,7 +144,7 @@ static void tell_next(const struct tell *t, const char *binary)
     fputc('\n', stderr);
 }
 
-static void tell_run(const struct sums *s, const struct record_ended *ended)
+static void report_run(const struct sums *s, const struct record_ended *ended)
 {
     char wall[PGK_HUMAN_SIZE], cpu[PGK_HUMAN_SIZE], peak[PGK_HUMAN_SIZE];
     char own_cpu[PGK_HUMAN_SIZE], own_bytes[PGK_HUMAN_SIZE];
@@ -167,11 +167,11 @@ static void tell_run(const struct sums *s, const struct record_ended *ended)
             pgk_human_bytes(own_bytes, (double)s->recording_bytes));
 }
 
-static void tell_all(struct tell *t, const struct record_files *files)
+static void report_all(struct report *t, const struct record_files *files)
 {
     fprintf(stderr, "recorded:\n");
     for (size_t i = 0; i < files->n; i++)
-        tell_file(t, files->v[i].path, false);
+        report_file(t, files->v[i].path, false);
     const struct sums *s = &t->sums;
     if (s->files > SHOWN)
         fprintf(stderr, "  ... and %zu more\n", s->files - SHOWN);
@@ -185,10 +185,10 @@ static void tell_all(struct tell *t, const struct record_files *files)
                 s->empty == 1 ? "" : "s");
 }
 
-void record_heap_tell(const struct record_files *files, const struct record_ended *ended,
-                      const char *binary, bool quiet)
+void record_heap_report(const struct record_files *files, const struct record_ended *ended,
+                        const char *binary, bool quiet)
 {
-    struct tell t = {.paths = calloc(files->n + 1, sizeof *t.paths)};
+    struct report t = {.paths = calloc(files->n + 1, sizeof *t.paths)};
     if (!t.paths) {
         fputs("pgokit: out of memory\n", stderr);
         exit(EXIT_RECORD_FAILED);
@@ -199,14 +199,14 @@ void record_heap_tell(const struct record_files *files, const struct record_ende
         fputs("pgokit: warning: nothing was recorded: the program left no profile\n", stderr);
     } else if (quiet) {
         for (size_t i = 0; i < files->n; i++)
-            tell_file(&t, files->v[i].path, true);
+            report_file(&t, files->v[i].path, true);
     } else {
-        tell_all(&t, files);
+        report_all(&t, files);
     }
     if (!quiet) {
-        tell_run(&t.sums, ended);
+        report_run(&t.sums, ended);
         if (t.sums.files)
-            tell_next(&t, binary);
+            report_next(&t, binary);
     }
     free(t.paths);
 }

@@ -30,7 +30,7 @@ static uint64_t sum_of(const struct sums *sums, const char *name)
     return 0;
 }
 
-static void tell_reasons(const struct sums *sums, enum pgk_branches_kind kind, const char *title)
+static void print_reasons(const struct sums *sums, enum pgk_branches_kind kind, const char *title)
 {
     char text[PGK_HUMAN_SIZE];
     bool any = false;
@@ -45,7 +45,7 @@ static void tell_reasons(const struct sums *sums, enum pgk_branches_kind kind, c
 }
 
 /* The files with most branches, so that the user can choose another -b. */
-static void tell_files(const struct pgk_branches *b)
+static void print_files(const struct pgk_branches *b)
 {
     char text[PGK_HUMAN_SIZE], safe[512];
     struct pgk_branches_file file = {.struct_size = sizeof file};
@@ -67,13 +67,13 @@ static struct sums read_all(const struct record_branches_done *d)
         }
         add(&sums, b);
         if (!d->counts && !d->quiet)
-            tell_files(b);
+            print_files(b);
         pgk_branches_close(&b);
     }
     return sums;
 }
 
-static void tell_next(const struct record_branches_done *d)
+static void print_next(const struct record_branches_done *d)
 {
     char safe[512];
     const char *input = d->loads ? d->files->v[0].path : d->counts;
@@ -82,7 +82,7 @@ static void tell_next(const struct record_branches_done *d)
             d->binary, d->loads ? " --vtables" : "");
 }
 
-void record_branches_tell(const struct record_branches_done *d)
+void record_branches_report(const struct record_branches_done *d)
 {
     char windows[PGK_HUMAN_SIZE], branches[PGK_HUMAN_SIZE], safe[512];
     const struct sums sums = read_all(d);
@@ -104,9 +104,9 @@ void record_branches_tell(const struct record_branches_done *d)
     if (d->loads)
         fprintf(stderr, "  %s loads from data of the program and libraries\n",
                 pgk_human_count(windows, sum_of(&sums, "LOADS")));
-    tell_reasons(&sums, PGK_BRANCHES_START, "ticks without a window:");
-    tell_reasons(&sums, PGK_BRANCHES_END, "windows that ended early:");
-    if (sum_of(&sums, "NO_ROOM"))
+    print_reasons(&sums, PGK_BRANCHES_START, "ticks without a window:");
+    print_reasons(&sums, PGK_BRANCHES_END, "windows that ended early:");
+    if (sum_of(&sums, "TABLE_FULL"))
         fputs("  the table was full, so that the rarest code is missing\n", stderr);
     if (d->keep)
         for (size_t i = 0; i < d->files->n; i++)
@@ -116,5 +116,5 @@ void record_branches_tell(const struct record_branches_done *d)
         fprintf(stderr, "  samples of perf %s.perf\n",
                 pgk_human_text(safe, sizeof safe, d->files->v[i].path));
     if (d->counts)
-        tell_next(d);
+        print_next(d);
 }
