@@ -32,9 +32,9 @@ struct merging {
     struct pgc_map keys; /* a pointer and a window of 64 bytes; 0: all of an object is merged */
     LLVMBasicBlockRef *block_at; /* by number */
     struct counted *counted;
-    size_t n, room;
+    size_t n, capacity;
     struct key *of; /* by number */
-    size_t n_of, of_room;
+    size_t n_of, of_capacity;
     bool returns_twice;
 };
 
@@ -78,10 +78,8 @@ static void find_blocks(struct merging *m, LLVMValueRef function)
 static uint32_t key_of(struct merging *m, LLVMValueRef pointer, int64_t window)
 {
     uint32_t key = pgc_map_number(&m->keys, pointer, window);
-    if (key == m->n_of) {
-        m->of = pgc_room(m->of, m->n_of, &m->of_room, sizeof *m->of);
-        m->of[m->n_of++] = (struct key){.pointer = pointer, .number = key};
-    }
+    if (key == m->n_of)
+        PGC_PUSH(m->of, m->n_of, m->of_capacity, (struct key){.pointer = pointer, .number = key});
     return key;
 }
 
@@ -113,11 +111,9 @@ static void push(struct merging *m, LLVMValueRef at, LLVMValueRef pointer, uint3
     uint32_t b = block_number(m, LLVMGetInstructionParent(at));
     unsigned depth = pgc_loop_depth(&m->flow.graph, b);
     m->of[key].benefit += (uint64_t)weight << 3 * (depth < DEEPEST ? depth : DEEPEST);
-    m->counted = pgc_room(m->counted, m->n, &m->room, sizeof *m->counted);
-    m->counted[m->n] = (struct counted){at, pointer, key,
-                                        b,  m->flow.segments[b] - 1, weight,
-                                        (uint32_t)m->n, object.there};
-    m->n++;
+    const struct counted counted = {at, pointer, key, b, m->flow.segments[b] - 1, weight,
+                                    (uint32_t)m->n, object.there};
+    PGC_PUSH(m->counted, m->n, m->capacity, counted);
 }
 
 /* One count for each 8 bytes. */

@@ -14,14 +14,8 @@
 /* Instructions that are followed by others in code that is being changed. */
 struct instructions {
     LLVMValueRef *all;
-    size_t n, room;
+    size_t n, capacity;
 };
-
-static void push(struct instructions *list, LLVMValueRef instruction)
-{
-    list->all = pgc_room(list->all, list->n, &list->room, sizeof *list->all);
-    list->all[list->n++] = instruction;
-}
 
 /* Code of other modules, of the runtime's interface, and without a frame of its own stays. */
 static bool is_instrumented(LLVMValueRef function)
@@ -42,7 +36,7 @@ static void find(struct instructions *found, LLVMValueRef function)
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
             if (pgc_access_of(i, &access) || pgc_counting_function(i))
-                push(found, i);
+                PGC_PUSH(found->all, found->n, found->capacity, i);
 }
 
 /* Each access where it is. */

@@ -33,8 +33,8 @@ void pgc_graph_close(struct pgc_graph *g)
 
 void pgc_graph_edge(struct pgc_graph *g, uint32_t from, uint32_t to)
 {
-    g->edges = pgc_room(g->edges, g->n_edges, &g->room, sizeof *g->edges);
-    g->edges[g->n_edges++] = (struct pgc_edge){.from = from, .to = to, .times = 1};
+    PGC_PUSH(g->edges, g->n_edges, g->capacity,
+             (struct pgc_edge){.from = from, .to = to, .times = 1});
     g->out[from + 1] = (uint32_t)g->n_edges;
 }
 

@@ -19,7 +19,7 @@ struct pgc_edge {
 struct pgc_graph {
     uint32_t blocks;
     struct pgc_edge *edges;
-    size_t n_edges, room;
+    size_t n_edges, capacity;
     uint32_t *out;  /* edges out of block b are out[b] to out[b + 1] */
     uint32_t *in;   /* those into it are into[in[b]] to into[in[b + 1]] */
     uint32_t *into; /* numbers of edges */

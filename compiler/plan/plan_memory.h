@@ -13,16 +13,20 @@ static inline void *pgc_zeroed(size_t n, size_t bytes)
     return all;
 }
 
-/* Space for one element more than n. */
-static inline void *pgc_room(void *all, size_t n, size_t *room, size_t bytes)
+/* An array with space for more than `n` elements; `capacity` is that of now. */
+static inline void *pgc_grown(void *all, size_t n, size_t *capacity, size_t bytes)
 {
-    if (n < *room)
+    if (n < *capacity)
         return all;
-    *room = *room ? 2 * *room : 16;
-    all = realloc(all, *room * bytes);
+    *capacity = *capacity ? 2 * *capacity : 16;
+    all = realloc(all, *capacity * bytes);
     if (!all)
         abort();
     return all;
 }
+
+/* Appends an element to an array. */
+#define PGC_PUSH(all, n, capacity, ...) \
+    ((all) = pgc_grown((all), (n), &(capacity), sizeof *(all)), (all)[(n)++] = (__VA_ARGS__))
 
 #endif

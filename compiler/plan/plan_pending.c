@@ -299,8 +299,8 @@ static void find_amounts(struct pgc_plan *p)
 static void update(struct pgc_plan *p, enum pgc_place place, uint32_t index, uint32_t amount,
                    bool guarded)
 {
-    p->updates = pgc_room(p->updates, p->n_updates, &p->room, sizeof *p->updates);
-    p->updates[p->n_updates++] = (struct pgc_update){place, index, amount, guarded};
+    PGC_PUSH(p->updates, p->n_updates, p->capacity,
+             (struct pgc_update){place, index, amount, guarded});
 }
 
 /* Something of what is pending at the end of the block goes on. */

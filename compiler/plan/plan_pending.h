@@ -62,7 +62,7 @@ struct pgc_plan {
     struct pgc_block_plan *of; /* by block */
     uint32_t *list, n_listed;  /* blocks that have anything of the pointer, in reverse postorder */
     struct pgc_update *updates;
-    size_t n_updates, room;
+    size_t n_updates, capacity;
 };
 
 void pgc_plan_open(struct pgc_plan *p, struct pgc_flow *flow);

@@ -1,5 +1,4 @@
-/* An index of the types in a sample profile: one row for each type at each place of each function
- * or inlined function, by the function and the place. */
+/* The types of a sample profile that concern a module, and what becomes of them. */
 #include "type_profile.h"
 
 #include "plan_memory.h"
@@ -7,59 +6,17 @@
 #include <pgokit/sample.h>
 #include <string.h>
 
-struct row {
-    uint64_t function;
-    uint32_t line, discriminator;
-    uint32_t node; /* of the profile */
-    uint32_t lookup; /* the last one that found it */
-    bool local;      /* of an anonymous namespace */
-    enum pgk_use use; /* its outcome; PGK_USE_NO_FUNCTION: none */
-    uint64_t key, place; /* of the row and of its call, in records */
-    struct pgc_type_count of;
-};
-
 struct pgc_type_profile {
     struct pgk_sample *sample;
-    bool probes;
-    struct row *rows; /* by function, line, discriminator */
-    size_t n, room;
+    struct pgc_type_index rows;
     uint64_t *functions; /* all that the profile names, ascending */
-    size_t n_functions, function_room;
-    uint32_t lookups;
-    struct row *first, *end; /* of the last one */
+    size_t n_functions, function_capacity;
 };
-
-static int by_number(uint64_t a, uint64_t b)
-{
-    return a < b ? -1 : a > b;
-}
 
 static int by_id(const void *a, const void *b)
 {
-    return by_number(*(const uint64_t *)a, *(const uint64_t *)b);
-}
-
-static int compare_places(const struct row *a, const struct row *b)
-{
-    int order = by_number(a->function, b->function);
-    order = order ? order : by_number(a->line, b->line);
-    return order ? order : by_number(a->discriminator, b->discriminator);
-}
-
-static int by_place(const void *a, const void *b)
-{
-    const struct row *x = a, *y = b;
-    int order = compare_places(x, y);
-    order = order ? order : by_number(x->node, y->node);
-    return order ? order : by_number(x->of.type, y->of.type);
-}
-
-/* The most frequent first. */
-static int by_count(const void *a, const void *b)
-{
-    const struct pgc_type_count *x = a, *y = b;
-    int order = by_number(y->count, x->count);
-    return order ? order : by_number(x->type, y->type);
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
 }
 
 static uint64_t id_of_node(const struct pgk_sample_function *node)
@@ -69,8 +26,7 @@ static uint64_t id_of_node(const struct pgk_sample_function *node)
 
 static void add_function(struct pgc_type_profile *p, uint64_t id)
 {
-    p->functions = pgc_room(p->functions, p->n_functions, &p->function_room, sizeof *p->functions);
-    p->functions[p->n_functions++] = id;
+    PGC_PUSH(p->functions, p->n_functions, p->function_capacity, id);
 }
 
 static void add_node(struct pgc_type_profile *p, uint32_t node)
@@ -81,17 +37,18 @@ static void add_node(struct pgc_type_profile *p, uint32_t node)
         return;
     uint64_t id = id_of_node(&function);
     add_function(p, id);
+    pgc_type_index_context(&p->rows, node, (struct pgc_type_context){
+        id, function.line, function.discriminator, function.caller});
     while (pgk_sample_next_record(p->sample, &record)) {
         uint64_t named = *record.name ? pgk_sample_guid(record.name) : record.guid;
         if (record.kind == PGK_SAMPLE_TARGET)
             add_function(p, named);
         if (record.kind != PGK_SAMPLE_TYPE)
             continue;
-        p->rows = pgc_room(p->rows, p->n, &p->room, sizeof *p->rows);
-        p->rows[p->n++] = (struct row){.function = id, .line = record.line,
-            .discriminator = record.discriminator, .node = node, .of = {named, record.count},
+        pgc_type_index_add(&p->rows, (struct pgc_type_row){.function = id, .line = record.line,
+            .discriminator = record.discriminator, .context = node, .of = {named, record.count},
             .local = strstr(record.name, "_GLOBAL__N_") != NULL, .use = PGK_USE_NO_FUNCTION,
-            .key = pgk_use_type_key(p->sample, node, &record)};
+            .key = pgk_use_type_key(p->sample, node, &record)});
     }
 }
 
@@ -131,10 +88,10 @@ struct pgc_type_profile *pgc_types_read(struct pgk_file *file, LLVMModuleRef mod
     struct pgk_sample_info info = {.struct_size = sizeof info};
     pgk_sample_info(sample, &info);
     p->sample = sample;
-    p->probes = info.probes;
+    p->rows.probes = info.probes;
     for (size_t i = 0; i < pgk_sample_functions(sample); i++)
         add_tree(p, pgk_sample_function_at(sample, i));
-    qsort(p->rows, p->n, sizeof *p->rows, by_place);
+    pgc_type_index_sort(&p->rows);
     qsort(p->functions, p->n_functions, sizeof *p->functions, by_id);
     return p;
 }
@@ -144,7 +101,7 @@ void pgc_types_close(struct pgc_type_profile *profile)
     if (!profile)
         return;
     pgk_sample_close(&profile->sample);
-    free(profile->rows);
+    pgc_type_index_close(&profile->rows);
     free(profile->functions);
     free(profile);
 }
@@ -155,105 +112,14 @@ bool pgc_types_know(const struct pgc_type_profile *p, uint64_t function)
            bsearch(&function, p->functions, p->n_functions, sizeof function, by_id);
 }
 
-/* ---- contexts ---- */
-
-enum agreement { OTHER, MAY_BE, SAME };
-
-static uint32_t line_of(const struct pgc_type_profile *p, const struct pgc_place *place)
-{
-    return p->probes ? place->probe : place->line_offset;
-}
-
-static uint32_t discriminator_of(const struct pgc_type_profile *p, const struct pgc_place *place)
-{
-    return p->probes ? 0 : place->discriminator;
-}
-
-/* Is a node of the profile where the chain is? One may go further up than the other. */
-static enum agreement compare_contexts(const struct pgc_type_profile *p, uint32_t node,
-                                       const struct pgc_place *chain, size_t n)
-{
-    struct pgk_sample_function function = {.struct_size = sizeof function};
-    pgk_sample_get(p->sample, node, &function);
-    for (size_t i = 1; i < n && function.caller; i++) {
-        uint32_t line = function.line, discriminator = function.discriminator;
-        pgk_sample_get(p->sample, function.caller, &function);
-        if (line != line_of(p, &chain[i]) || discriminator != discriminator_of(p, &chain[i]) ||
-            id_of_node(&function) != chain[i].function)
-            return OTHER;
-        if (i + 1 == n)
-            return function.caller ? MAY_BE : SAME;
-    }
-    return n == 1 && !function.caller ? SAME : MAY_BE;
-}
-
-/* ---- types of a place ---- */
-
-static struct row *first_at(const struct pgc_type_profile *p, const struct row *place)
-{
-    size_t low = 0, high = p->n;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (compare_places(&p->rows[middle], place) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return p->rows + low;
-}
-
-static uint64_t add_up(uint64_t a, uint64_t b)
-{
-    return a + b < a ? UINT64_MAX : a + b;
-}
-
-static void add_count(struct pgc_type_count *all, size_t *n, struct pgc_type_count add)
-{
-    size_t i = 0;
-    while (i < *n && all[i].type != add.type)
-        i++;
-    if (i == *n)
-        all[(*n)++] = (struct pgc_type_count){add.type, 0};
-    all[i].count = add_up(all[i].count, add.count);
-}
-
 size_t pgc_types_at(struct pgc_type_profile *p, const struct pgc_place *chain, size_t n,
                     struct pgc_type_count types[PGC_TYPES])
 {
-    if (!n || (p->probes && !chain->probe))
-        return 0;
-    const struct row place = {.function = chain->function, .line = line_of(p, chain),
-                              .discriminator = discriminator_of(p, chain)};
-    struct row *first = first_at(p, &place), *end = first;
-    enum agreement best = OTHER;
-    p->lookups++;
-    for (; end < p->rows + p->n && !compare_places(end, &place); end++) {
-        enum agreement how = compare_contexts(p, end->node, chain, n);
-        best = how > best ? how : best;
-        if (end->use > PGK_USE_OTHER_CALLER)
-            end->use = PGK_USE_OTHER_CALLER;
-    }
-    p->first = first;
-    p->end = end;
-    if (best == OTHER)
-        return 0;
-    size_t found = 0;
-    struct pgc_type_count *all = pgc_zeroed((size_t)(end - first), sizeof *all);
-    for (struct row *row = first; row < end; row++) {
-        if (compare_contexts(p, row->node, chain, n) != best)
-            continue;
-        add_count(all, &found, row->of);
-        row->lookup = p->lookups;
-    }
-    qsort(all, found, sizeof *all, by_count);
-    found = found < PGC_TYPES ? found : PGC_TYPES;
-    memcpy(types, all, found * sizeof *all);
-    free(all);
-    return found;
+    return pgc_type_index_at(&p->rows, chain, n, types);
 }
 
-static enum pgk_use use_of(const struct row *row, const struct pgc_type_count *types, size_t given,
-                           size_t n)
+static enum pgk_use use_of(const struct pgc_type_row *row, const struct pgc_type_count *types,
+                           size_t given, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         if (types[i].type == row->of.type)
@@ -264,13 +130,14 @@ static enum pgk_use use_of(const struct row *row, const struct pgc_type_count *t
 void pgc_types_settle(struct pgc_type_profile *p, const struct pgc_type_count *types, size_t given,
                       size_t n, bool taken, const struct pgc_place *chain, size_t n_chain)
 {
-    for (struct row *row = p->first; row < p->end; row++) {
-        enum pgk_use use = taken ? PGK_USE_TAKEN : use_of(row, types, given, n);
-        if (row->lookup != p->lookups || row->use <= use)
-            continue;
-        row->use = use;
-        row->place = pgc_place_key(chain, n_chain, row->of.type);
-    }
+    for (size_t i = 0; i < p->rows.n_found; i++)
+        for (struct pgc_type_row *row = p->rows.found[i].first; row < p->rows.found[i].end; row++) {
+            enum pgk_use use = taken ? PGK_USE_TAKEN : use_of(row, types, given, n);
+            if (row->use <= use)
+                continue;
+            row->use = use;
+            row->place = pgc_place_key(chain, n_chain, row->of.type);
+        }
 }
 
 /* ---- records ---- */
@@ -284,12 +151,11 @@ static bool has_table(const uint64_t *tables, size_t n, uint64_t type)
 static uint64_t *list_tables(LLVMModuleRef module, size_t *n)
 {
     uint64_t *tables = NULL;
-    size_t room = 0, length;
+    size_t capacity = 0, length;
     for (LLVMValueRef g = LLVMGetFirstGlobal(module); g; g = LLVMGetNextGlobal(g)) {
         if (strncmp(LLVMGetValueName2(g, &length), "_ZTV", 4) != 0)
             continue;
-        tables = pgc_room(tables, *n, &room, sizeof *tables);
-        tables[(*n)++] = pgc_function_id(g);
+        PGC_PUSH(tables, *n, capacity, pgc_function_id(g));
     }
     if (*n)
         qsort(tables, *n, sizeof *tables, by_id);
@@ -299,13 +165,10 @@ static uint64_t *list_tables(LLVMModuleRef module, size_t *n)
 /* Rows of a function whose call was not found. */
 static void miss_function(struct pgc_type_profile *p, uint64_t function)
 {
-    const struct row place = {.function = function};
-    for (struct row *row = first_at(p, &place); row < p->rows + p->n; row++) {
-        if (row->function != function)
-            break;
+    const struct pgc_type_range rows = pgc_type_index_of(&p->rows, function);
+    for (struct pgc_type_row *row = rows.first; row < rows.end; row++)
         if (row->use > PGK_USE_NO_CALL)
             row->use = PGK_USE_NO_CALL;
-    }
 }
 
 void pgc_types_report(struct pgc_type_profile *p, LLVMModuleRef module, struct pgc_report *report)
@@ -318,11 +181,12 @@ void pgc_types_report(struct pgc_type_profile *p, LLVMModuleRef module, struct p
     for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
         if (!LLVMIsDeclaration(f))
             miss_function(p, pgc_function_id(f));
-    for (size_t i = 0; i < p->n; i++)
-        objects = add_up(objects, p->rows[i].of.count);
-    pgc_report_of(report, "types", p->n, objects);
-    for (size_t i = 0; i < p->n; i++) {
-        const struct row *row = &p->rows[i];
+    for (size_t i = 0; i < p->rows.n; i++)
+        if (__builtin_add_overflow(objects, p->rows.all[i].of.count, &objects))
+            objects = UINT64_MAX;
+    pgc_report_of(report, "types", p->rows.n, objects);
+    for (size_t i = 0; i < p->rows.n; i++) {
+        const struct pgc_type_row *row = &p->rows.all[i];
         enum pgk_use use = row->use;
         if (use == PGK_USE_GIVEN && row->local && !has_table(tables, n_tables, row->of.type))
             use = PGK_USE_LOCAL_TABLE;

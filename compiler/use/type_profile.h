@@ -2,18 +2,13 @@
 #ifndef PGC_TYPE_PROFILE_H
 #define PGC_TYPE_PROFILE_H
 
+#include "type_index.h"
 #include "use_report.h"
 
 #include <pgokit/err.h>
 #include <pgokit/format.h>
 
 struct pgc_type_profile;
-
-/* A type, by LLVM's id of its virtual table, and how many objects of it there were. */
-struct pgc_type_count {
-    uint64_t type, count;
-};
-enum { PGC_TYPES = 6 }; /* of one place; as many as LLVM looks at */
 
 /* Reads what concerns the module; or all, as a report of it needs. NULL, and an error, if the file
  * cannot be read. */
@@ -24,9 +19,7 @@ void pgc_types_close(struct pgc_type_profile *profile);
 
 /* Is anything known of a function, in any context? */
 bool pgc_types_know(const struct pgc_type_profile *profile, uint64_t function);
-/* Types at the place of an instruction, the most frequent first: those of its very chain of inlined
- * calls, or else those of all contexts that may be it, added up. Returns how many, at most
- * PGC_TYPES. */
+/* As pgc_type_index_at. */
 size_t pgc_types_at(struct pgc_type_profile *profile, const struct pgc_place *chain, size_t n,
                     struct pgc_type_count types[PGC_TYPES]);
 

@@ -42,13 +42,12 @@ static int compare_chains(const void *a, const void *b)
 
 void pgc_chains_add(struct pgc_chains *c, const struct pgc_place *places, size_t n)
 {
-    c->all = pgc_room(c->all, c->n, &c->room, sizeof *c->all);
-    struct pgc_chain *chain = &c->all[c->n];
-    *chain = (struct pgc_chain){pgc_zeroed(n, sizeof *places), n, c->n};
-    memcpy(chain->places, places, n * sizeof *places);
+    struct pgc_place *copy = pgc_zeroed(n, sizeof *copy);
+    memcpy(copy, places, n * sizeof *copy);
     for (size_t i = 0; i < n && !c->columns; i++)
-        chain->places[i].column = 0; /* as in all frames then */
-    c->n++;
+        copy[i].column = 0; /* as in all frames then */
+    const struct pgc_chain chain = {copy, n, c->n};
+    PGC_PUSH(c->all, c->n, c->capacity, chain);
 }
 
 void pgc_chains_sort(struct pgc_chains *c, size_t *positions)

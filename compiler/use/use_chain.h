@@ -15,7 +15,7 @@ struct pgc_chains {
     bool columns; /* places differ by columns, too */
     bool exact;   /* a call without a line is nowhere else */
     struct pgc_chain *all;
-    size_t n, room;
+    size_t n, capacity;
 };
 
 /* Adds a call. The places are copied. */

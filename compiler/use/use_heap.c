@@ -29,13 +29,13 @@ struct site {
 /* What a chain of the index is found in. */
 struct match {
     uint32_t *contexts; /* of an allocation */
-    size_t n, room;
+    size_t n, capacity;
     const struct pgc_frame *frames; /* of another call: the first with most exact places */
     size_t exact;
 };
 struct sites {
     struct site *all;
-    size_t n, room;
+    size_t n, capacity;
     struct pgc_chains chains;
     struct match *matches; /* for each chain */
 };
@@ -47,7 +47,7 @@ struct marking {
     struct sites allocating, others;
     uint8_t *longest;    /* for each context: places of the longest chain that it begins with */
     uint64_t *unlocated; /* functions with calls that allocate and have no place */
-    size_t n_unlocated, unlocated_room;
+    size_t n_unlocated, unlocated_capacity;
     bool for_link;
 };
 
@@ -71,11 +71,10 @@ static bool add_site(struct sites *sites, LLVMValueRef call, uint64_t function)
     size_t n = pgc_places(call, chain, PGC_PLACES);
     if (!n)
         return false;
-    sites->all = pgc_room(sites->all, sites->n, &sites->room, sizeof *sites->all);
-    struct site *site = &sites->all[sites->n++];
-    *site = (struct site){.call = call, .function = function, .n = n,
-                          .chain = pgc_zeroed(n, sizeof *chain)};
-    memcpy(site->chain, chain, n * sizeof *chain);
+    struct site site = {.call = call, .function = function, .n = n,
+                        .chain = pgc_zeroed(n, sizeof *chain)};
+    memcpy(site.chain, chain, n * sizeof *chain);
+    PGC_PUSH(sites->all, sites->n, sites->capacity, site);
     return true;
 }
 
@@ -85,9 +84,7 @@ static void add_call(struct marking *m, LLVMValueRef call, uint64_t function)
     if (add_site(allocates ? &m->allocating : &m->others, call, function) || !allocates)
         return;
     pgc_report_count(m->report, PGC_UNLOCATED);
-    m->unlocated = pgc_room(m->unlocated, m->n_unlocated, &m->unlocated_room,
-                            sizeof *m->unlocated);
-    m->unlocated[m->n_unlocated++] = function;
+    PGC_PUSH(m->unlocated, m->n_unlocated, m->unlocated_capacity, function);
 }
 
 static void find_sites(struct marking *m, LLVMValueRef function)
@@ -159,8 +156,7 @@ static void add_context(void *arg, size_t position)
     struct marking *m = finding->m;
     struct match *match = &m->allocating.matches[position];
     const size_t n = m->allocating.chains.all[position].n;
-    match->contexts = pgc_room(match->contexts, match->n, &match->room, sizeof *match->contexts);
-    match->contexts[match->n++] = finding->context;
+    PGC_PUSH(match->contexts, match->n, match->capacity, finding->context);
     if (n > m->longest[finding->context])
         m->longest[finding->context] = (uint8_t)n;
 }
@@ -359,13 +355,12 @@ static void miss_function(const struct marking *m, uint64_t function)
 
 struct functions {
     uint64_t *all;
-    size_t n, room;
+    size_t n, capacity;
 };
 
 static void add_function(struct functions *f, uint64_t function)
 {
-    f->all = pgc_room(f->all, f->n, &f->room, sizeof *f->all);
-    f->all[f->n++] = function;
+    PGC_PUSH(f->all, f->n, f->capacity, function);
 }
 
 /* Of all functions of the module, and of those that are inlined into them. */
