@@ -30,7 +30,7 @@ enum {
     SHEET_MOST = 512 << 10,
     SPARE_SEGMENTS = 8, /* capacity for libraries that come later */
     FIRST_BYTES = 64 << 10, /* growth of the file */
-    GROW_BYTES = 1 << 20,
+    GROW_BYTES = 256 << 10,
     AHEAD_BYTES = 4 << 20,
     SPARE_BYTES = 4 << 20, /* of sheets that were, beyond what the dumps take */
     SEGMENT_BYTES = 64,
@@ -155,39 +155,46 @@ struct parts {
     u64 allocated, mibs, stacks;
 };
 
-static u64 sum_of_parts(struct parts p)
-{
-    return p.allocated + p.mibs + p.stacks;
-}
-
 static u64 at_least(u64 bytes, u64 least)
 {
     return bytes > least ? bytes : least;
 }
 
-/* Of the next sheet of a thread. One that has filled a sheet has many contexts and gets a larger
- * one, with parts as they were used in the last: a program that in the end frees what it has made
- * begins no contexts then. */
-static struct parts parts_after(const struct pgrt_store *own)
+/* The file cannot grow by much any more once the process has confined itself. */
+static u64 larger_than(u64 bytes)
 {
-    struct pgrt_sheet *s = own->sheet;
-    struct parts p = {0};
-    if (s)
-        p = (struct parts){*records_of(s, PGK_NOTES_ALLOCATED) * sizeof(struct pgrt_allocated),
-                           *count_at(s, s->h.mib_off) * sizeof(struct pgrt_mib),
-                           notes_of(s)->facts.stack_bytes};
-    const u64 used = sum_of_parts(p);
-    if (!used || pgg_confined)
+    return pgg_confined ? SHEET_BYTES / 2 : bytes < SHEET_MOST / 2 ? 2 * bytes : SHEET_MOST;
+}
+
+/* What a sheet is for. The first one of a thread is for all. Of the next ones, some take new
+ * contexts with their stacks, and some MIBs, so that none is left while it has space for the
+ * others: a program may begin contexts for a long time before their objects end. */
+enum purpose { FOR_ALL, FOR_CONTEXTS, FOR_MIBS };
+
+static u64 mib_space(const struct pgrt_sheet *s)
+{
+    return s->h.stack_off - s->h.mib_off - sizeof(u64);
+}
+
+/* Of the next sheet of a thread for the same. One that has filled a sheet gets a larger one, with
+ * parts as they were used in the last. */
+static struct parts parts_after(const struct pgrt_store *own, enum purpose purpose)
+{
+    if (purpose == FOR_ALL)
         return (struct parts){SHEET_BYTES * 9 / 20 * sizeof(struct pgrt_allocated) / ENTRY_BYTES,
                               SHEET_BYTES * 9 / 20 * sizeof(struct pgrt_mib) / ENTRY_BYTES,
                               SHEET_BYTES * 11 / 20};
-    const u64 bytes = used < own->bytes / 2 ? own->bytes
-                      : own->bytes < SHEET_MOST / 2 ? 2 * own->bytes
-                                                    : SHEET_MOST;
-    p = (struct parts){at_least(p.allocated, used / 16), at_least(p.mibs, used / 16),
-                       at_least(p.stacks, used / 16)};
-    const u64 all = sum_of_parts(p);
-    return (struct parts){bytes * p.allocated / all, bytes * p.mibs / all, bytes * p.stacks / all};
+    if (purpose == FOR_MIBS)
+        return (struct parts){.mibs = larger_than(mib_space(own->mibs))};
+    struct pgrt_sheet *s = own->sheet;
+    const u64 record = sizeof(struct pgrt_allocated),
+              allocated = at_least(*records_of(s, PGK_NOTES_ALLOCATED), 1) * record,
+              stacks = at_least(notes_of(s)->facts.stack_bytes, record), all = allocated + stacks,
+              before = (u64)((char *)notes_of(s) - (char *)part_of(s, PGK_NOTES_ALLOCATED)) +
+                       own->bytes - s->h.stack_off,
+              bytes = all < before / 2 && !pgg_confined ? before : larger_than(before);
+    return (struct parts){.allocated = at_least(bytes * allocated / all, bytes / 16),
+                          .stacks = at_least(bytes * stacks / all, bytes / 16)};
 }
 
 static struct sheet_plan plan_sheet(bool first, struct parts parts)
@@ -204,12 +211,12 @@ static struct sheet_plan plan_sheet(bool first, struct parts parts)
         p.breakdowns_off = p.series_off + PGRT_POINTS_MAX * sizeof(struct pgrt_point);
         p.allocated_off = p.breakdowns_off + PGRT_BREAKDOWNS_MAX * sizeof(struct pgrt_breakdown);
     }
-    p.bytes = (p.allocated_off + sum_of_parts(parts)) & ~(u64)(PGG_PAGE - 1);
     p.mib_off = p.allocated_off +
                 parts.allocated / sizeof(struct pgrt_allocated) * sizeof(struct pgrt_allocated) +
                 sizeof(struct pgrt_notes);
     p.stack_off = p.mib_off + sizeof(u64) +
                   parts.mibs / sizeof(struct pgrt_mib) * sizeof(struct pgrt_mib);
+    p.bytes = (p.stack_off + sizeof(u64) + parts.stacks + PGG_PAGE - 1) & ~(u64)(PGG_PAGE - 1);
     return p;
 }
 
@@ -277,10 +284,10 @@ static int grow_to(u64 end)
 }
 
 /* A new sheet behind the others, with its size in *bytes, or NULL with *err. */
-static struct pgrt_sheet *new_sheet(const struct pgrt_store *own, u64 *bytes, int *err)
+static struct pgrt_sheet *new_sheet(struct parts parts, u64 *bytes, int *err)
 {
     const bool first = store.used == store.finished;
-    const struct sheet_plan plan = plan_sheet(first, parts_after(own));
+    const struct sheet_plan plan = plan_sheet(first, parts);
     if ((*err = grow_to(store.used + plan.bytes)))
         return NULL;
     struct pgrt_sheet *s = put_sheet(&plan, store.used);
@@ -324,27 +331,38 @@ void pgrt_store_grow_ahead(void)
 }
 
 /* Another sheet for the thread; false if there is none. */
-static bool turn_sheet(struct pgrt_thread *t)
+static bool turn_sheet(struct pgrt_thread *t, enum purpose purpose)
 {
     int err = 0;
-    const struct pgrt_store own = t->store;
+    u64 bytes = 0;
+    purpose = t->store.sheet ? purpose : FOR_ALL;
     pgg_lock(&store.lock);
     const bool begins = !store.open;
     if (begins && !pgrt_store_open()) {
         pgg_unlock(&store.lock);
         return false;
     }
-    t->store.sheet = store.unowned;
-    t->store.bytes = store.unowned_bytes;
-    if (!store.unowned)
-        t->store.sheet = new_sheet(&own, &t->store.bytes, &err);
-    store.unowned = NULL;
+    struct pgrt_sheet *s = purpose == FOR_ALL ? store.unowned : NULL;
+    if (s) {
+        store.unowned = NULL;
+        bytes = store.unowned_bytes;
+    } else {
+        s = new_sheet(parts_after(&t->store, purpose), &bytes, &err);
+    }
     pgg_unlock(&store.lock);
     if (begins)
         pgrt_socket_begin();
-    if (!t->store.sheet)
+    if (!s) {
         pgrt_off("the profile cannot grow, recording stops", pgg_errno_name(err));
-    return t->store.sheet;
+        return false;
+    }
+    if (purpose != FOR_MIBS) {
+        t->store.sheet = s;
+        t->store.bytes = bytes;
+    }
+    if (purpose != FOR_CONTEXTS)
+        t->store.mibs = s;
+    return true;
 }
 
 /* Begins a context in the sheet, with its stack; NULL if the sheet has no room for them. */
@@ -376,7 +394,7 @@ static struct pgrt_allocated *add_allocated(const struct pgrt_store *own, u32 co
 struct pgrt_allocated *pgrt_store_allocated(struct pgrt_thread *t, u32 context)
 {
     struct pgrt_allocated *b = t->store.sheet ? add_allocated(&t->store, context) : NULL;
-    return b || !turn_sheet(t) ? b : add_allocated(&t->store, context);
+    return b || !turn_sheet(t, FOR_CONTEXTS) ? b : add_allocated(&t->store, context);
 }
 
 static struct pgrt_mib *next_mib(struct pgrt_sheet *s)
@@ -388,13 +406,13 @@ static struct pgrt_mib *next_mib(struct pgrt_sheet *s)
 
 struct pgrt_mib *pgrt_store_entry(struct pgrt_thread *t)
 {
-    struct pgrt_mib *m = next_mib(t->store.sheet);
-    return m || !turn_sheet(t) ? m : next_mib(t->store.sheet);
+    struct pgrt_mib *m = next_mib(t->store.mibs);
+    return m || !turn_sheet(t, FOR_MIBS) ? m : next_mib(t->store.mibs);
 }
 
 void pgrt_store_publish(struct pgrt_thread *t)
 {
-    u64 *count = count_at(t->store.sheet, t->store.sheet->h.mib_off);
+    u64 *count = count_at(t->store.mibs, t->store.mibs->h.mib_off);
     __atomic_store_n(count, *count + 1, __ATOMIC_RELEASE);
 }
 
@@ -463,7 +481,7 @@ bool pgrt_store_is_open(void)
 
 void pgrt_store_leave(struct pgrt_thread *t)
 {
-    t->store.sheet = NULL;
+    t->store.sheet = t->store.mibs = NULL;
 }
 
 void pgrt_store_forked(void)
@@ -510,7 +528,7 @@ bool pgrt_store_open(void)
     if (!store.mapped.base)
         err = pgg_mapped_reserve(&store.mapped, reserve_bytes());
     if (store.mapped.base)
-        store.unowned = new_sheet(&(struct pgrt_store){0}, &store.unowned_bytes, &err);
+        store.unowned = new_sheet(parts_after(NULL, FOR_ALL), &store.unowned_bytes, &err);
     if (store.unowned && store.mapped.file.stream < 0)
         err = pgg_file_publish(&store.mapped.file);
     if (err) {
@@ -638,7 +656,7 @@ static int move_to(int fd, u64 finished)
     store.last = NULL;
     clear_tables();
     if (!err)
-        store.unowned = new_sheet(&(struct pgrt_store){0}, &store.unowned_bytes, &err);
+        store.unowned = new_sheet(parts_after(NULL, FOR_ALL), &store.unowned_bytes, &err);
     return err;
 }
 
@@ -688,7 +706,7 @@ static bool fits_behind(u64 size, bool last)
 static int finish_behind(const struct pgrt_dump *dump, bool last)
 {
     const u64 at = store.used, end = whole_pages(at + dump->size);
-    const struct sheet_plan plan = plan_sheet(true, parts_after(&(struct pgrt_store){0}));
+    const struct sheet_plan plan = plan_sheet(true, parts_after(NULL, FOR_ALL));
     struct pgrt_raw_header *before = (struct pgrt_raw_header *)(store.mapped.base + store.newest);
     struct pgrt_sheet *sheet = NULL;
     int err = grow_to(end + (last ? 0 : plan.bytes));

@@ -15,6 +15,7 @@ enum {
 struct pgrt_store {
     struct pgrt_sheet *sheet; /* takes the thread's new contexts */
     u64 bytes;                /* of the sheet */
+    struct pgrt_sheet *mibs;  /* the one that takes its MIBs */
 };
 bool pgrt_store_open(void);   /* false: no profile can be kept; said why */
 void pgrt_store_forked(void); /* forget the parent's */

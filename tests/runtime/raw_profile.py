@@ -60,9 +60,11 @@ class Profile:
         self.pcs, self.allocated, self.closed, self.dropped = {}, {}, {}, 0
         self.over_time, self.epoch = [], 0
         self.touched, self.merged = {}, False
-        at = 0
+        at, self.mibs = 0, []
         while at < len(data):
             at = self.read_dump(data, at)
+        for stack, values, elements in self.mibs:
+            self.add_mib(self.pcs[stack], values, elements)
         if at != len(data):
             raise ValueError(f"{path}: dumps end at {at}, the file at {len(data)}")
 
@@ -92,18 +94,24 @@ class Profile:
             if sheet:
                 old = self.closed.get(stack, (0, 0))
                 self.closed[stack] = old[0] + objects, old[1] + bytes_
-            old = self.contexts.get(pcs[stack], [0, 0, 0, least, most])
-            self.contexts[pcs[stack]] = [old[0] + objects, old[1] + bytes_, old[2] + accesses,
-                                         min(old[3], least), max(old[4], most)]
-            where = mib + size
+            where, values = mib + size, None
             if size == 144:
                 elements, = struct.unpack_from("<I", data, mib + 132)
                 wide = version == 4
                 values = struct.unpack_from(f"<{elements}{'Q' if wide else 'H'}", data, where)
-                self.histograms[pcs[stack]] = [v if wide else (v & 0xfff) << (v >> 12)
-                                               for v in values]
+                values = [v if wide else (v & 0xfff) << (v >> 12) for v in values]
                 where += elements * (8 if wide else 2)
+            self.mibs.append((stack, (objects, bytes_, accesses, least, most), values))
         return at + total
+
+    def add_mib(self, pcs, values, elements):
+        """Once all stacks are known: that of a MIB may be in a sheet that comes after it."""
+        objects, bytes_, accesses, least, most = values
+        old = self.contexts.get(pcs, [0, 0, 0, least, most])
+        self.contexts[pcs] = [old[0] + objects, old[1] + bytes_, old[2] + accesses,
+                              min(old[3], least), max(old[4], most)]
+        if elements is not None:
+            self.histograms[pcs] = elements
 
     def add_touched(self, stack, values):
         """Of a stack id: bytes touched and not, per cent of the least and the most touched
