@@ -26,11 +26,18 @@ static bool reserve(u32 contexts)
     u64 *larger = pgg_map(bytes);
     if (!larger)
         return false;
-    if (alive)
-        pgg_unmap(alive, capacity * sizeof *alive);
+    pgrt_breakdown_forget();
     alive = larger;
     capacity = (u32)(bytes / sizeof *alive);
     return true;
+}
+
+void pgrt_breakdown_forget(void)
+{
+    if (alive)
+        pgg_unmap(alive, capacity * sizeof *alive);
+    alive = NULL;
+    capacity = 0;
 }
 
 /* Keeps the largest, in falling order; the number of them. */

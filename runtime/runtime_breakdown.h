@@ -11,6 +11,7 @@
 void pgrt_breakdown_take(struct pgrt_breakdown *to, u32 now_ms);
 void pgrt_breakdown_copy(struct pgrt_breakdown *to, const struct pgrt_breakdown *from);
 void pgrt_breakdown_forked(void);
+void pgrt_breakdown_forget(void); /* its memory, until it is needed again */
 
 #pragma GCC visibility pop
 #endif

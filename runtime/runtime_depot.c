@@ -247,6 +247,16 @@ static PGG_COLD void grow_cache(struct pgrt_depot *d)
         pgg_unmap(before, sizeof *before * n);
 }
 
+void pgrt_depot_forget(struct pgrt_depot *d)
+{
+    if (!d->cache)
+        return;
+    if (d->cache != d->few)
+        pgg_unmap(d->cache, sizeof *d->cache * entries(d));
+    *d = (struct pgrt_depot){0};
+    pgrt_depot_init(d);
+}
+
 static PGG_COLD struct pgrt_cached *remember(struct pgrt_depot *d, u64 hash, u32 id)
 {
     if (PGG_UNLIKELY(++d->cache_misses > 2 * entries(d)))

@@ -35,6 +35,7 @@ struct pgrt_depot {
 };
 struct pgrt_thread;
 void pgrt_depot_init(struct pgrt_depot *d); /* of a thread that takes the record */
+void pgrt_depot_forget(struct pgrt_depot *d); /* the stacks that it had: numbers stay */
 /* Context of the stack whose innermost frame is the caller of the function with this frame
  * address. 0 when there are too many. */
 u32 pgrt_context_here(struct pgrt_thread *t, const void *frame);

@@ -8,6 +8,7 @@
 #include "guest_modules.h"
 #include "guest_sys.h"
 #include "runtime_alloc.h"
+#include "runtime_breakdown.h"
 #include "runtime_heap.h"
 #include "runtime_options.h"
 #include "runtime_reach.h"
@@ -25,23 +26,20 @@ struct sum {
     struct pgrt_mib mib;
     struct pgrt_life life;
 };
+/* Places of the store, 0: none. With IN_SUM `mib` is the number of the sum of both, and of all
+ * others. */
 struct of_context {
-    const struct pgrt_mib *mib;
-    const struct pgrt_allocated *allocated;
-    struct sum *sum; /* of both, and of all others */
+    u32 mib, allocated;
 };
+#define IN_SUM UINT32_MAX
 /* What of a context is alive is in the next dump's sheets, too. */
 struct carried {
     u64 bytes;
     u32 context, objects;
 };
-enum { SUMS_BYTES = 256 << 10 };
-/* Memory for sums. */
-struct sums {
-    struct sums *before;
-    u32 n;
-    struct sum of[];
-};
+enum { SUMS_SPAN = 256 };
+/* Of the dump that is made, by their number; the last one stays NULL. */
+static struct sum *sums[PGRT_CONTEXTS_MAX / SUMS_SPAN + 1];
 /* What is known of a dump before it is written. */
 struct plan {
     struct pgrt_raw_header h;
@@ -53,7 +51,7 @@ struct plan {
 struct merged {
     struct pgrt_dump dump; /* for the store */
     struct of_context *of; /* by number */
-    struct sums *sums;
+    u32 n_sums;
     struct carried *carried;
     size_t carried_bytes;
     u32 n, n_carried;
@@ -77,14 +75,21 @@ static void add_allocated(const struct merged *all, struct pgrt_life *l,
     pgrt_touched_merge(&l->use, &b->use);
 }
 
+static struct sum *sum_at(const struct merged *all, u32 id)
+{
+    const struct of_context *c = &all->of[id];
+    return c->allocated == IN_SUM ? &sums[c->mib / SUMS_SPAN][c->mib % SUMS_SPAN] : NULL;
+}
+
 static struct pgrt_life life_of(const struct merged *all, u32 id)
 {
     const struct of_context *c = &all->of[id];
     struct pgrt_life l = {.context = id};
-    if (c->sum)
-        return c->sum->life;
+    const struct sum *sum = sum_at(all, id);
+    if (sum)
+        return sum->life;
     if (c->allocated)
-        add_allocated(all, &l, c->allocated);
+        add_allocated(all, &l, pgrt_store_at(c->allocated));
     return l;
 }
 
@@ -92,27 +97,34 @@ static struct pgrt_life life_of(const struct merged *all, u32 id)
 static struct pgrt_mib mib_of(const struct merged *all, u32 id)
 {
     const struct of_context *c = &all->of[id];
-    return c->sum ? c->sum->mib : c->mib ? *c->mib : (struct pgrt_mib){0};
+    const struct sum *sum = sum_at(all, id);
+    return sum      ? sum->mib
+           : c->mib ? *(const struct pgrt_mib *)pgrt_store_at(c->mib)
+                    : (struct pgrt_mib){0};
 }
 
 /* The sum of a context, a new one if it has none; NULL without memory. */
 static struct sum *sum_of(struct merged *all, u32 id)
 {
-    struct of_context *c = &all->of[id];
-    struct sums *s = all->sums;
-    if (c->sum)
-        return c->sum;
-    if (!s || sizeof *s + (s->n + 1) * sizeof *s->of > SUMS_BYTES) {
-        s = pgg_map(SUMS_BYTES);
-        all->failed |= !s;
-        if (!s)
-            return NULL;
-        s->before = all->sums;
-        all->sums = s;
+    struct sum **span = &sums[all->n_sums / SUMS_SPAN], *sum = sum_at(all, id);
+    if (sum)
+        return sum;
+    if (!*span && !(*span = pgg_map(pgg_whole_pages(SUMS_SPAN * sizeof **span)))) {
+        all->failed = true;
+        return NULL;
     }
-    struct sum *sum = &s->of[s->n++];
+    sum = &(*span)[all->n_sums % SUMS_SPAN];
     *sum = (struct sum){mib_of(all, id), life_of(all, id)};
-    return c->sum = sum;
+    all->of[id] = (struct of_context){all->n_sums++, IN_SUM};
+    return sum;
+}
+
+static void forget_sums(void)
+{
+    for (struct sum **span = sums; *span; span++) {
+        pgg_unmap(*span, pgg_whole_pages(SUMS_SPAN * sizeof **span));
+        *span = NULL;
+    }
 }
 
 static void add_mib(struct merged *all, const struct pgrt_mib *m)
@@ -130,10 +142,8 @@ static void take(void *arg, const struct pgrt_mib *m)
     if (!m->AllocCount || m->stack_id >= all->n)
         return;
     struct of_context *c = &all->of[m->stack_id];
-    if (c->mib || c->sum)
+    if (c->mib || c->allocated == IN_SUM || !(c->mib = pgrt_store_place(m)))
         add_mib(all, m);
-    else
-        c->mib = m;
 }
 
 static void take_life(void *arg, const struct pgrt_allocated *b)
@@ -142,11 +152,11 @@ static void take_life(void *arg, const struct pgrt_allocated *b)
     if (b->context >= all->n)
         return;
     struct of_context *c = &all->of[b->context];
-    struct sum *sum = c->allocated || c->sum ? sum_of(all, b->context) : NULL;
+    if (!c->allocated && (c->allocated = pgrt_store_place(b)))
+        return;
+    struct sum *sum = sum_of(all, b->context);
     if (sum)
         add_allocated(all, &sum->life, b);
-    else
-        c->allocated = b;
 }
 
 static void take_lives(struct merged *all)
@@ -211,7 +221,7 @@ static void take_live(void *arg, struct pgrt_object *o)
     const struct pgrt_touched touched = pgrt_touched_one(h, use);
     pgrt_mib_one(&one, h, use.accesses, pgrt_now_ms(), pgrt_cpu());
     add_mib(all, &one);
-    struct sum *sum = all->of[h->context].sum;
+    struct sum *sum = sum_at(all, h->context);
     if (!sum)
         return;
     pgrt_touched_merge(&sum->life.use, &touched);
@@ -528,10 +538,20 @@ static int finish(struct merged *all, bool last)
     return pgrt_store_finish(&all->dump, last);
 }
 
+/* Nothing is recorded afterwards, and what follows takes memory, too. */
+static void forget_what_no_dump_needs(void)
+{
+    pgrt_breakdown_forget();
+    for (struct pgrt_thread *t = pgrt_threads_first(); t; t = pgrt_threads_next(t))
+        pgrt_depot_forget(&t->depot);
+}
+
 /* With the world stopped. */
 static int dump(struct merged *all, bool last)
 {
     pgrt_series_close(pgrt_now_ms());
+    if (last)
+        forget_what_no_dump_needs();
     pgrt_store_each(take, all);
     take_lives(all);
     pgrt_heap_each(take_live, all);
@@ -570,10 +590,7 @@ static int dump_apart(struct merged *all, bool last)
     pgg_unmap(all->of, bytes);
     if (all->carried)
         pgg_unmap(all->carried, all->carried_bytes);
-    for (struct sums *s = all->sums, *before; s; s = before) {
-        before = s->before;
-        pgg_unmap(s, SUMS_BYTES);
-    }
+    forget_sums();
     return err;
 }
 

@@ -142,6 +142,10 @@ static int grow(u64 bytes)
     return err;
 }
 
+/* Entries are numbered by the words in front of them. */
+_Static_assert(sizeof(struct pgrt_mib) % sizeof(u64) == 0, "a MIB is whole words");
+_Static_assert(sizeof(struct pgrt_allocated) % sizeof(u64) == 0, "so is what was allocated");
+
 enum { ENTRY_BYTES = sizeof(struct pgrt_mib) + sizeof(struct pgrt_allocated) }; /* of a context */
 
 /* The places of the parts of a new sheet. The first one has the texts and the series. */
@@ -437,6 +441,17 @@ void pgrt_store_each_allocated(void (*f)(void *arg, const struct pgrt_allocated 
             f(arg, b + i);
         off += s->h.total_size;
     }
+}
+
+u32 pgrt_store_place(const void *entry)
+{
+    const u64 at = (u64)((const char *)entry - store.mapped.base - store.finished) / sizeof(u64);
+    return at < UINT32_MAX ? (u32)at : 0;
+}
+
+const void *pgrt_store_at(u32 place)
+{
+    return store.mapped.base + store.finished + place * sizeof(u64);
 }
 
 u64 pgrt_store_add_alive(u64 *bytes, u32 n)

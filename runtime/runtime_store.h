@@ -29,6 +29,10 @@ void pgrt_store_publish(struct pgrt_thread *t);
 void pgrt_store_each(void (*f)(void *arg, const struct pgrt_mib *m), void *arg);
 /* Calls back with what each thread allocated in each context. */
 void pgrt_store_each_allocated(void (*f)(void *arg, const struct pgrt_allocated *b), void *arg);
+/* An entry of a sheet as a number, which is not 0, and again as a place in memory, until a dump is
+ * finished. 0: it is too far into the file. */
+u32 pgrt_store_place(const void *entry);
+const void *pgrt_store_at(u32 place);
 /* The notes of the first sheet, and its points: PGRT_POINTS_MAX at most. NULL: there is no
  * store. */
 struct pgrt_notes *pgrt_store_notes(void);
