@@ -33,7 +33,7 @@ static u32 fill_classes(void)
     u32 n = 0;
     for (size_t bytes = 0; bytes < PGAL_SMALL_MOST && n < PGAL_CLASSES; n++) {
         bytes = pgal_je_nallocx(bytes + 1, 0);
-        pgal_classes[n] = (struct pgal_class){bytes, UINT64_MAX / bytes + 1};
+        pgal_classes[n] = (struct pgal_class){bytes, UINT64_MAX / bytes + 1, 0};
     }
     return n;
 }
@@ -79,10 +79,10 @@ void pgal_check_failed(const char *function, const char *what)
 
 void pgal_check_slow(const void *p, const char *function)
 {
-    const u64 word = p ? pgal_page_word(p) : 0;
-    const struct pgal_extent *extent = pgal_extent_of(word);
-    if (!p)
+    if (!p || !pgal_map)
         return;
+    const u64 word = pgal_page_word(p);
+    const struct pgal_extent *extent = pgal_extent_of(word);
     if (pgal_is_slab(word) && pgal_begins(word, p))
         pgal_check_failed(function, "double free detected");
     if (!pgal_is_slab(word) && extent && word >> STATE_SHIFT & STATES)

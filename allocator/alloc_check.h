@@ -24,10 +24,23 @@ struct pgal_extent {
     uintptr_t begin;
 };
 extern const u64 *const *pgal_map; /* NULL: nothing is checked */
+/* Of small objects. As large as a bin of jemalloc's cache, so that one product is the place of
+ * both. */
 extern struct pgal_class {
-    u64 bytes, inverse; /* of small objects: 2^64 by bytes, rounded up */
+    u64 bytes, inverse; /* 2^64 by bytes, rounded up */
+    u64 unused;
 } pgal_classes[PGAL_CLASSES];
 extern u64 pgal_mark;
+
+/* A class by its place: how many bytes it begins after the first one. */
+PGG_INLINE const struct pgal_class *pgal_class_at(size_t place)
+{
+    return (const struct pgal_class *)(const void *)((const char *)pgal_classes + place);
+}
+PGG_INLINE size_t pgal_place(u64 word)
+{
+    return (word >> 48) * sizeof(struct pgal_class);
+}
 
 void pgal_check_init(void);
 /* Says what is wrong and ends the process, if this is no object that jemalloc gave out. */
@@ -47,7 +60,7 @@ PGG_INLINE u64 pgal_page_word(const void *p)
 
 PGG_INLINE const struct pgal_extent *pgal_extent_of(u64 word)
 {
-    return (const struct pgal_extent *)((i64)(word << 16) >> 16 & ~(i64)127);
+    return (const struct pgal_extent *)(word & ((UINT64_C(1) << 48) - 128));
 }
 
 PGG_INLINE bool pgal_is_slab(u64 word)
@@ -59,7 +72,7 @@ PGG_INLINE bool pgal_is_slab(u64 word)
 PGG_INLINE bool pgal_begins(u64 word, const void *p)
 {
     /* A multiple of the size (Lemire, Kaser, Kurz: Faster remainder by direct computation). */
-    const u64 inverse = pgal_classes[word >> 48].inverse;
+    const u64 inverse = pgal_class_at(pgal_place(word))->inverse;
     return ((uintptr_t)p - pgal_extent_of(word)->begin) * inverse < inverse;
 }
 
@@ -69,20 +82,19 @@ PGG_INLINE u64 pgal_mark_of(const void *p)
     return pgal_mark ^ (uintptr_t)p;
 }
 
-/* The size of a small object that is given back, whose first word is marked. 0: it is none, or
- * nothing is checked; where it is wrong, the process has ended. */
-PGG_INLINE u64 pgal_mark_free(void *p, const char *function)
+/* Marks the first word of a small object that is given back. False: it is none, or an error, which
+ * pgal_check_slow distinguishes, or nothing is checked. */
+PGG_INLINE bool pgal_mark_free(void *p, size_t *place)
 {
     if (PGG_UNLIKELY(!pgal_map))
-        return 0;
-    const u64 word = pgal_page_word(p);
-    if (PGG_LIKELY(pgal_is_slab(word) && pgal_begins(word, p) &&
-                   *(u64 *)p != pgal_mark_of(p))) {
-        *(u64 *)p = pgal_mark_of(p);
-        return pgal_classes[word >> 48].bytes;
-    }
-    pgal_check_slow(p, function);
-    return 0;
+        return false;
+    const u64 word = pgal_page_word(p), mark = pgal_mark_of(p);
+    *place = pgal_place(word);
+    if (PGG_UNLIKELY(!pgal_is_slab(word)) || PGG_UNLIKELY(!pgal_begins(word, p)) ||
+        PGG_UNLIKELY(*(u64 *)p == mark))
+        return false;
+    *(u64 *)p = mark;
+    return true;
 }
 
 /* An object that is given out. */

@@ -8,7 +8,6 @@
 #include <sys/mman.h>
 
 uintptr_t pgal_base, pgal_span;
-uint8_t *pgal_pages;
 u32 pgal_shift;
 volatile bool pgal_stats_asked;
 
@@ -144,12 +143,10 @@ static void reserve(void)
     /* With a group's range in front, so that each begins at a multiple of 2 MiB. */
     while (at < 0 && (shift -= 2) >= SHIFT_LEAST)
         at = pgg_sys_pages((size_t)(PGAL_GROUPS + 1) << shift);
-    const long pages = at < 0 ? at : pgg_sys_pages((size_t)PGAL_GROUPS << shift >> 12);
-    if (pages < 0) {
+    if (at < 0) {
         state = NO_ROOM;
         return;
     }
-    pgal_pages = (uint8_t *)pages;
     const uintptr_t bytes = (uintptr_t)1 << shift;
     pgal_shift = shift;
     const uintptr_t base = ((uintptr_t)at + bytes - 1) & ~(bytes - 1);

@@ -11,9 +11,6 @@
 extern uintptr_t pgal_base, pgal_span;
 extern u32 pgal_shift; /* bytes of one, as a power of two */
 
-/* By page of the ranges: what alloc_object.c knows of the objects that begin there. */
-extern uint8_t *pgal_pages;
-
 /* False: there are no addresses for them, and everything is in group 0. Only once; later calls
  * answer the same. */
 bool pgal_groups_ready(void);

@@ -58,7 +58,7 @@ static LAST_STEP void *planned_malloc(size_t n)
 
 void *malloc(size_t n)
 {
-    return PGG_LIKELY(!pgal_planned()) ? pgal_alloc_anywhere(n) : planned_malloc(n);
+    return PGG_LIKELY(!pgal_planned()) ? pgal_alloc_fast(n) : planned_malloc(n);
 }
 
 static LAST_STEP void *planned_calloc(size_t n, size_t size)
@@ -94,7 +94,7 @@ void *reallocarray(void *p, size_t n, size_t size)
 
 void free(void *p)
 {
-    pgal_free(p);
+    pgal_free_fast(p);
 }
 
 void cfree(void *p)

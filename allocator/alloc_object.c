@@ -26,20 +26,11 @@ static u32 most_of(u32 bin)
     return most > PGAL_KEPT ? PGAL_KEPT : most < KEPT_LEAST ? KEPT_LEAST : most;
 }
 
-/* jemalloc's pages have objects of one size class each. Others may look at other objects there. */
-PGG_INLINE void note_page(const void *p, u32 bin)
-{
-    __atomic_store_n(pgal_page_of(p), (uint8_t)bin, __ATOMIC_RELAXED);
-}
-
 /* Allocates an object that is too large for the bins of the thread. */
 static void *from_jemalloc(struct pgal_thread *t, u32 group, size_t n, int more)
 {
     const int flags = pgal_group_flags_slow(t, group);
-    void *p = flags ? pgal_je_mallocx(n, flags | more) : NULL;
-    if (p)
-        note_page(p, 0);
-    return p;
+    return flags ? pgal_je_mallocx(n, flags | more) : NULL;
 }
 
 /* One to use, and half of those that may be kept. */
@@ -51,7 +42,7 @@ static void *fill(struct pgal_thread *t, u32 group, u32 number)
     u32 n = 0;
     bin->most = most_of(number);
     while (flags && n <= bin->most / 2 && (found[n] = pgal_je_mallocx(number * 16, flags)))
-        note_page(found[n++], number);
+        n++;
     for (u32 i = n; i > 1; i--)
         bin->objects[bin->n++] = found[i - 1];
     return n ? found[0] : NULL;
@@ -86,16 +77,16 @@ static void give_back(struct pgal_thread *t, u32 group, struct pgal_bin *bin)
     pgg_move_fast(bin->objects, bin->objects + back, bin->n * sizeof *bin->objects);
 }
 
-PGG_COLD void pgal_object_free_slow(u32 group, void *p)
+PGG_COLD void pgal_object_free_slow(u32 group, void *p, size_t bytes)
 {
     struct pgal_thread *t = pgal_thread();
     if (pgal_stats_asked)
         pgal_groups_print();
-    const u32 number = __atomic_load_n(pgal_page_of(p), __ATOMIC_RELAXED);
-    if (!t || !number) {
+    if (!t || bytes > PGAL_KEPT_BYTES) {
         pgal_je_dallocx(p, pgal_cache_flags(t, group));
         return;
     }
+    const u32 number = (u32)bytes / 16;
     struct pgal_bin *bin = &t->bins[group][number];
     bin->most = most_of(number);
     if (bin->n == bin->most)
@@ -103,10 +94,19 @@ PGG_COLD void pgal_object_free_slow(u32 group, void *p)
     bin->objects[bin->n++] = p;
 }
 
+static PGG_COLD void free_grouped_unmarked(u32 group, void *p)
+{
+    pgal_check_slow(p, "free()");
+    pgal_object_free_slow(group, p, SIZE_MAX);
+}
+
 void pgal_free_grouped(u32 group, void *p)
 {
-    pgal_mark_free(p, "free()");
-    pgal_object_free(group, p);
+    size_t place;
+    if (PGG_LIKELY(pgal_mark_free(p, &place)))
+        pgal_object_free(group, p, pgal_class_at(place)->bytes);
+    else
+        free_grouped_unmarked(group, p);
 }
 
 /* ---- of group 0 ---- */
@@ -124,10 +124,15 @@ static bool is_refused(size_t n)
     return refused;
 }
 
-void *pgal_alloc_large(size_t n)
+void *pgal_alloc_uncached(size_t n)
 {
     void *p = is_refused(n) ? NULL : pgal_je_malloc(n);
     return n <= PGAL_SMALL_MOST ? pgal_unmark(p) : p;
+}
+
+void *pgal_alloc_anywhere(size_t n)
+{
+    return pgal_alloc_fast(n);
 }
 
 void *pgal_alloc_aligned(size_t n, size_t align)
@@ -144,12 +149,23 @@ void *pgal_calloc_large(size_t n, size_t size)
     return pgal_je_calloc(n, size);
 }
 
+void pgal_free_unmarked(void *p)
+{
+    pgal_check_slow(p, "free()");
+    pgal_je_free(p);
+}
+
 static void *realloc_large(void *p, size_t n)
 {
     return is_refused(n) ? NULL : pgal_je_realloc(p, n);
 }
 
 /* ---- of all ---- */
+
+void pgal_free(void *p)
+{
+    pgal_free_fast(p);
+}
 
 /* Also what is moved within group 0 is copied here, so that the old object is marked. */
 void *pgal_realloc(void *p, size_t n, u32 group)

@@ -2,7 +2,7 @@
 #ifndef PGAL_OBJECT_H
 #define PGAL_OBJECT_H
 
-#include "alloc_check.h"
+#include "alloc_cache.h"
 #include "alloc_group.h"
 #include "alloc_lookup.h"
 
@@ -15,7 +15,7 @@ void pgal_objects_init(void);
 /* An object of a group other than 0; NULL: it is too large, or no memory there. */
 void *pgal_object_slow(u32 group, size_t n);
 void *pgal_object_aligned(u32 group, size_t n, size_t align);
-void pgal_object_free_slow(u32 group, void *p);
+void pgal_object_free_slow(u32 group, void *p, size_t bytes);
 extern uint8_t pgal_bin_of[PGAL_BINS]; /* by sixteenths of the size, rounded up */
 
 PGG_INLINE void *pgal_object(u32 group, size_t n)
@@ -29,34 +29,34 @@ PGG_INLINE void *pgal_object(u32 group, size_t n)
     return pgal_object_slow(group, n);
 }
 
-/* The bin of the objects that begin on the page of this one; 0 if they are not kept. */
-PGG_INLINE uint8_t *pgal_page_of(const void *p)
-{
-    return &pgal_pages[((uintptr_t)p - pgal_base) / PGG_PAGE];
-}
-
-PGG_INLINE void pgal_object_free(u32 group, void *p)
+/* Of a class of so many bytes. */
+PGG_INLINE void pgal_object_free(u32 group, void *p, size_t bytes)
 {
     struct pgal_thread *t = pgal_self;
-    if (PGG_LIKELY(t)) {
-        /* Bin 0 keeps none. */
-        struct pgal_bin *bin =
-            &t->bins[group][__atomic_load_n(pgal_page_of(p), __ATOMIC_RELAXED)];
+    if (PGG_LIKELY(t && bytes <= PGAL_KEPT_BYTES)) {
+        struct pgal_bin *bin = &t->bins[group][bytes / 16];
         if (PGG_LIKELY(bin->n < bin->most)) {
             bin->objects[bin->n++] = p;
             return;
         }
     }
-    pgal_object_free_slow(group, p);
+    pgal_object_free_slow(group, p, bytes);
 }
 
 /* Of group 0. */
-void *pgal_alloc_large(size_t n);
+void *pgal_alloc_uncached(size_t n);
 void *pgal_alloc_aligned(size_t n, size_t align);
-PGG_INLINE void *pgal_alloc_anywhere(size_t n)
+PGG_INLINE void *pgal_alloc_fast(size_t n)
 {
-    return PGG_LIKELY(n <= PGAL_LARGEST) ? pgal_unmark(pgal_je_malloc(n)) : pgal_alloc_large(n);
+    u64 *p = PGG_LIKELY(n < pgal_cached_end)
+                 ? pgal_cache_take(pgal_cache(), pgal_place_of[(n + 7) / 8])
+                 : NULL;
+    if (PGG_UNLIKELY(!p))
+        return pgal_alloc_uncached(n);
+    *p = 0;
+    return p;
 }
+void *pgal_alloc_anywhere(size_t n);
 
 /* align: a power of two, or 0. */
 PGG_INLINE void *pgal_alloc_in(u32 group, size_t n, size_t align)
@@ -74,26 +74,20 @@ PGG_INLINE void *pgal_alloc(size_t n, size_t align, const void *frame)
     return pgal_alloc_in(pgal_group_of_stack(frame), n, align);
 }
 
-/* jemalloc takes a size that it is given where the address is not that of a page; it need not look
- * into its map once more then. */
-PGG_INLINE void pgal_free_anywhere(void *p)
-{
-    const u64 bytes = pgal_mark_free(p, "free()");
-    if (PGG_LIKELY(bytes && (uintptr_t)p % PGG_PAGE))
-        pgal_je_sdallocx(p, bytes, 0);
-    else
-        pgal_je_free(p);
-}
-
+void pgal_free_unmarked(void *p);
 void pgal_free_grouped(u32 group, void *p);
-PGG_INLINE void pgal_free(void *p)
+PGG_INLINE void pgal_free_fast(void *p)
 {
     const u32 group = pgal_group_of_object(p);
-    if (PGG_LIKELY(!group))
-        pgal_free_anywhere(p);
-    else
+    size_t place;
+    if (PGG_UNLIKELY(group))
         pgal_free_grouped(group, p);
+    else if (PGG_UNLIKELY(!pgal_mark_free(p, &place)))
+        pgal_free_unmarked(p);
+    else if (PGG_UNLIKELY(!pgal_cache_put(pgal_cache(), place, p)))
+        pgal_je_free(p);
 }
+void pgal_free(void *p);
 
 /* An object stays where it is as long as its size class does; one that has to move anyway goes to
  * the group of the stack that asks. */

@@ -58,6 +58,7 @@ __attribute__((constructor(101))) static void at_start(void)
     pgg_frames_ready();
     pgal_objects_init();
     pgal_check_init();
+    pgal_cache_init();
     pgal_threads_init();
     pthread_atfork(NULL, NULL, child);
     if (is_set("PGOKIT_ALLOC_PAGE_OUT"))

@@ -7,8 +7,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Free objects of up to PGAL_KEPT_BYTES, by sixteenths of it. Nothing is written into them, as they
- * may have left the processor's caches. */
+/* Free objects of up to PGAL_KEPT_BYTES, by sixteenths of it. */
 enum { PGAL_KEPT_BYTES = 1024, PGAL_BINS = PGAL_KEPT_BYTES / 16 + 1, PGAL_KEPT = 31 };
 struct pgal_bin {
     u32 n, most; /* most: 0 until one is kept */

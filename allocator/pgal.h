@@ -7,6 +7,7 @@
  *   alloc_plan.c, alloc_lookup.h                  the group of a call stack
  *   alloc_group.c                                 a group's arenas and address range
  *   alloc_check.c                                 frees of what is no object
+ *   alloc_cache.c                                 jemalloc's cache of a thread
  *   alloc_thread.c                                what a thread keeps for itself
  *
  * Names begin with pgal_. The rules of docs/design/runtime.md hold here, too. */

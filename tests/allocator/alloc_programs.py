@@ -7,8 +7,10 @@ Prints TAP.
 """
 
 import os
-import signal
+import platform
 import random
+import re
+import signal
 import struct
 import sys
 
@@ -254,6 +256,24 @@ def ends_as_glibc(folder):
         require(told.stdout == "survived\n" and not told.stderr, told.stderr)
 
 
+def counts_few_instructions(folder):
+    """Most objects come from jemalloc's cache without a call of jemalloc."""
+    if platform.machine() != "x86_64":
+        raise Skip("instructions are counted on x86-64")
+    program = build(folder, "heap_errors", ["-w"])
+
+    def counted(pairs, size):
+        out = run([tool("valgrind"), "--tool=callgrind", "--callgrind-out-file=/dev/null", program,
+                   "pairs", str(pairs), size], folder, env={"LD_PRELOAD": SHARED}).stderr
+        return int(re.search(r"Collected : (\d+)", out).group(1))
+    notes = []
+    for size in ("16", "64", "256", "1024"):
+        cost = (counted(22000, size) - counted(2000, size)) / 20000
+        notes.append(f"{size} bytes: {cost:.1f} instructions")
+        require(cost <= 115, notes[-1])
+    return notes
+
+
 def says_what_is_there(folder):
     program = build(folder, "heap_errors", ["-w"])
     told = run([program, "honest"], folder, env={"LD_PRELOAD": SHARED})
@@ -348,6 +368,7 @@ def main():
     cases.run("hints of compilers reach groups", hints)
     cases.run("a damaged plan is refused with one line", refuses)
     cases.run("what is freed twice, or from its middle, ends the program", ends_as_glibc)
+    cases.run("malloc and free take few instructions", counts_few_instructions)
     cases.run("malloc fails where there is no memory, and mallinfo tells what there is",
               says_what_is_there)
     cases.run("a pipe as plan: the program starts, with one line", never_waits)

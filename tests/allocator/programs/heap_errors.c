@@ -1,6 +1,7 @@
 /* heap_errors WHAT: what a heap does not allow, or what it says of itself; then "survived". */
 #include <errno.h>
 #include <malloc.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,6 +53,41 @@ static void untouched(void)
     }
 }
 
+static void pairs(long n, size_t bytes)
+{
+    for (long i = 0; i < n; i++) {
+        char *volatile p = malloc(bytes);
+        free(p);
+    }
+}
+
+/* All are marked as free one after the other, given out, and freed by threads that end. */
+static void *of_thread(void *of_others)
+{
+    enum { N = 400 };
+    static __thread void *objects[N];
+    for (int round = 0; round < 50; round++) {
+        for (int i = 0; i < N; i++)
+            objects[i] = malloc((size_t)(i * 8 % 4200));
+        for (int i = N; i--;)
+            free(objects[i]);
+    }
+    free(of_others);
+    return malloc(48);
+}
+
+static void threads(void)
+{
+    enum { N = 40 };
+    void *given = malloc(48);
+    for (int i = 0; i < N; i++) {
+        pthread_t t;
+        if (pthread_create(&t, NULL, of_thread, given) || pthread_join(t, &given))
+            exit(8);
+    }
+    free(given);
+}
+
 static int honest(void)
 {
     char *p = malloc((size_t)40 << 40);
@@ -94,8 +130,11 @@ int main(int argc, char **argv)
         p = malloc(64);
         free(p);
         p = realloc(p, 100);
-    } else if (is(what, "untouched"))
+    } else if (is(what, "untouched")) {
         untouched();
+        threads();
+    } else if (is(what, "pairs"))
+        pairs(atol(argv[2]), (size_t)atol(argv[3]));
     else if (is(what, "honest") && honest())
         return honest();
     puts("survived");
