@@ -230,6 +230,7 @@ int cli_open_binaries(const struct cli_common *common, struct pgk_binaries **set
             .use_caches = true,
             .download = !common->no_debuginfod,
             .find_binaries = !cli_has_binaries(common),
+            .use_paths = common->use_paths,
         },
         err);
     if (status)
@@ -245,16 +246,20 @@ int cli_open_binaries(const struct cli_common *common, struct pgk_binaries **set
     return status;
 }
 
-/* Says which, because output depends on it. */
-static void note_found(const struct pgk_binaries *set, const struct pgk_heap_found *found)
+/* Says which, because output depends on it; for people the program suffices. */
+static void note_found(const struct pgk_binaries *set, const struct pgk_heap_found *found,
+                       bool all)
 {
     char safe[256];
+    const size_t n = pgk_binaries_count(set), named = all || n <= 3 ? n : 1;
     fprintf(stderr,
             "pgokit: note: found %zu of %zu programs and libraries of this profile by build id:",
             found->modules_found, found->modules);
-    for (size_t i = 0; i < pgk_binaries_count(set); i++)
+    for (size_t i = 0; i < named; i++)
         fprintf(stderr, "%s %s", i ? "," : "",
                 pgk_human_text(safe, sizeof safe, pgk_binaries_path(set, i)));
+    if (named < n)
+        fprintf(stderr, " and %zu more", n - named);
     fputc('\n', stderr);
 }
 
@@ -267,10 +272,10 @@ int cli_find_binaries(const struct cli_common *common, const struct pgk_heap *he
     int status = cli_open_binaries(common, &opened, err);
     if (!status && !cli_has_binaries(common)) {
         status = pgk_heap_find_binaries(heap, opened, &found, err);
-        if (!found.program)
+        if (!found.program && !(common->use_paths && found.at_path))
             pgk_binaries_close(&opened);
         else if (!common->quiet && !status)
-            note_found(opened, &found);
+            note_found(opened, &found, !common->use_paths);
     }
     if (status)
         pgk_binaries_close(&opened);
@@ -360,6 +365,45 @@ void cli_note_symbolised(const struct pgk_heap_symbolised *done)
                 "add libraries with further -b, or let --sysroot find them\n",
                 done->contexts_dropped, done->contexts_dropped == 1 ? "" : "s",
                 pgk_human_bytes(bytes, (double)done->bytes_dropped));
+}
+
+/* "libx.so (build id 0123...)" of a module. */
+static const char *module_text(char *text, size_t size, const struct pgk_heap_unnamed *u)
+{
+    char safe[256];
+    const char *slash = strrchr(u->path, '/');
+    if (!*u->path && !u->build_id_size)
+        return "code of no file";
+    snprintf(text, size, "%s%s",
+             pgk_human_text(safe, sizeof safe, slash ? slash + 1 : u->path),
+             !u->build_id_size ? "" : *u->path ? " (build id " : "build id ");
+    for (size_t i = 0; i < u->build_id_size && strlen(text) + 4 < size; i++)
+        snprintf(text + strlen(text), 3, "%02x", u->build_id[i]);
+    if (*u->path && u->build_id_size)
+        strcat(text, ")");
+    return text;
+}
+
+void cli_note_unnamed(const struct pgk_heap *heap)
+{
+    enum { NAMED = 3 };
+    struct pgk_heap_unnamed u = {.struct_size = sizeof u};
+    char text[400];
+    size_t frames = 0, modules = 0;
+    while (pgk_heap_unnamed_at(heap, modules, &u)) {
+        frames += u.frames;
+        modules++;
+    }
+    if (!frames)
+        return;
+    fprintf(stderr, "pgokit: note: %zu frame%s not named:", frames, frames == 1 ? "" : "s");
+    for (size_t i = 0; i < modules && i < NAMED; i++)
+        if (pgk_heap_unnamed_at(heap, i, &u))
+            fprintf(stderr, "%s %s", i ? "," : "", module_text(text, sizeof text, &u));
+    if (modules > NAMED)
+        fprintf(stderr, " and %zu more", modules - NAMED);
+    fputs("; install the package of their debug symbols, or name a server of debuginfod in "
+          "DEBUGINFOD_URLS\n", stderr);
 }
 
 void cli_warn_cold_by_default(size_t contexts)

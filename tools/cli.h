@@ -125,6 +125,7 @@ struct cli_common {
     unsigned threads;
     bool quiet, no_cache, no_debuginfod;
     bool symbols_suffice; /* set by a verb that shows names to people */
+    bool use_paths;       /* and this, if it shows what has no name, too */
 };
 /* Their rows; a verb may have its own meaning of one before it. */
 extern const struct option_table cli_common_options;
@@ -232,6 +233,8 @@ void cli_warn_cold_by_default(size_t contexts);
 
 /* Says what symbolisation could not name. */
 void cli_note_symbolised(const struct pgk_heap_symbolised *done);
+/* The same by library. */
+void cli_note_unnamed(const struct pgk_heap *heap);
 /* Says which functions an LLVM format makes one of, if any. */
 void cli_note_same_named(const struct pgk_heap *heap);
 

@@ -204,7 +204,7 @@ static int report(const struct convert *c, const struct cli_list *losses)
 /* Viewers show names, and addresses where binaries are not given: nothing is lost. */
 static int run_viewer(struct convert *c)
 {
-    struct heap_input in = {0};
+    struct heap_input in = {.show_all = true};
     struct pgk_err err = {0};
     int status = heap_input_read(&in, c->input, &c->common, &err);
     if (!status) {
@@ -213,6 +213,8 @@ static int run_viewer(struct convert *c)
         if (!c->common.quiet && !cli_has_binaries(&c->common))
             heap_input_note_no_names(in.heap);
         status = pgk_heap_export(in.heap, c->viewer, c->output, &opts, &err);
+        if (!status && !c->common.quiet)
+            cli_note_unnamed(in.heap);
     }
     pgk_heap_close(&in.heap);
     int exit_code = status ? cli_fail(&err) : EXIT_DONE;

@@ -128,6 +128,12 @@ static int rebase_both(struct heap_input *before, struct heap_input *now,
     return status;
 }
 
+/* Does it compare at the lines of another build, where there are no addresses? */
+static bool is_of_two_builds(const struct diff *d)
+{
+    return d->on.n || second_build(&d->common.binaries) < d->common.binaries.n;
+}
+
 /* By --on, or by the second program of -b. That is no wish that must be met: two programs may have
  * been given for their names. */
 static int rebase(const struct diff *d, struct heap_input *before, struct heap_input *now,
@@ -184,6 +190,7 @@ static int run(int argc, char **argv)
     struct pgk_err err = {0};
     parse(&d, argc, argv);
     struct cli_common all = rebase_all_binaries(&d.common, &d.on);
+    before.show_all = now.show_all = !is_of_two_builds(&d);
     int status = heap_input_read(&before, d.opts.before_title, &all, &err);
     if (!status)
         status = heap_input_read(&now, d.opts.now_title, &all, &err);
@@ -193,6 +200,8 @@ static int run(int argc, char **argv)
         if (!d.common.quiet && d.form != DIFF_JSON && !cli_has_binaries(&all))
             heap_input_note_no_names(now.heap);
         status = print(&d, before.heap, now.heap, found, &err);
+        if (!status && !d.common.quiet)
+            cli_note_unnamed(now.heap);
     }
     pgk_heap_close(&before.heap);
     pgk_heap_close(&now.heap);

@@ -52,7 +52,7 @@ static int read_profile(struct pgk_instr **instr, const char *path, bool *has_he
 static int compare_heaps(char *const paths[2], const struct cli_common *common, size_t top,
                          enum diff_form form, struct pgk_err *err)
 {
-    struct heap_input before = {0}, now = {0};
+    struct heap_input before = {.show_all = true}, now = {.show_all = true};
     struct pgk_heap_diff_opts opts = {.struct_size = sizeof opts,
                                       .before_title = paths[0],
                                       .now_title = paths[1],

@@ -21,7 +21,9 @@ static int name_frames(struct heap_input *in, struct pgk_binaries *binaries, str
         status = pgk_heap_name_functions(in->heap, binaries, err);
     } else {
         in->symbolised.struct_size = sizeof in->symbolised;
-        status = pgk_heap_symbolise(&in->heap, binaries, NULL, &in->symbolised, err);
+        const struct pgk_heap_symbolise_opts opts = {.struct_size = sizeof opts,
+                                                     .keep_unnamed = in->show_all};
+        status = pgk_heap_symbolise(&in->heap, binaries, &opts, &in->symbolised, err);
     }
     return status ? status : pgk_heap_find_types(in->heap, binaries, true, err);
 }
@@ -56,6 +58,7 @@ int heap_input_read(struct heap_input *in, const char *path, const struct cli_co
     /* A program that was built for profiling can be rebuilt with -g; others cannot. */
     for_people.symbols_suffice = pgk_file_info_fact(in->info, PGK_FACT_LIBRARY_ACCESSES) ||
                                  pgk_heap_lacks_accesses(in->heap);
+    for_people.use_paths = in->show_all;
     status = cli_find_binaries(&for_people, in->heap, &binaries, err);
     if (status)
         return status;

@@ -8,6 +8,8 @@ struct heap_input {
     struct pgk_heap *heap;
     const struct pgk_file_info *info;
     struct pgk_heap_symbolised symbolised;
+    bool show_all; /* set before reading: what has no name stays as an address, and all files that
+                      can be found give names; for views */
 };
 
 /* Close in->heap in any case. Without binaries in `common` they are found by build id. */

@@ -162,6 +162,8 @@ static int run(int argc, char **argv)
         content = cli_heap_content(heap);
         status = save(&m, heap, &err);
     }
+    if (!status && !m.common.quiet)
+        cli_note_unnamed(heap);
     if (!status && !m.partial && !m.common.quiet)
         cli_note_same_named(heap);
     pgk_heap_close(&heap);

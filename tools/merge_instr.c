@@ -524,6 +524,8 @@ static int report(const struct merge *m)
     if (!m->common.quiet) {
         print_changed(m);
         cli_note_symbolised(&m->symbolised);
+        if (m->heap)
+            cli_note_unnamed(m->heap);
         if (m->heap && !m->indexed.other)
             cli_note_same_named(m->heap);
     }

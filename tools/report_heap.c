@@ -93,6 +93,7 @@ static int read_profile(struct heap_input *in, const char *path, const struct re
     struct rebase_builds builds;
     struct pgk_heap *rebased = NULL;
     double percent;
+    in->show_all = !r->choice.on.n; /* lines of another build have no addresses */
     int status = heap_input_read(in, path, &all, err);
     cli_list_free(&all.binaries);
     if (status || !r->choice.on.n)
@@ -137,6 +138,8 @@ static int run(int argc, char **argv)
         r.export.source_dirs = r.sources.v;
         r.export.n_source_dirs = r.sources.n;
         status = pgk_heap_export(now.heap, r.choice.format, r.choice.output, &r.export, &err);
+        if (!status && !r.common.quiet)
+            cli_note_unnamed(now.heap);
     }
     pgk_plan_close(&plan);
     pgk_heap_close(&now.heap);

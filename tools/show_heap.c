@@ -128,7 +128,7 @@ static void note_no_times(const struct pgk_heap *heap, enum pgk_heap_sort sort)
 static int run(int argc, char **argv)
 {
     struct show s = {0};
-    struct heap_input in = {0};
+    struct heap_input in = {.show_all = true};
     struct pgk_err err = {0};
     parse(&s, argc, argv);
     int status = heap_input_read(&in, s.path, &s.common, &err);
@@ -139,6 +139,8 @@ static int run(int argc, char **argv)
         if (!s.common.quiet)
             note_no_times(in.heap, s.report.sort);
         status = print(&s, in.heap, &err);
+        if (!status && !s.common.quiet)
+            cli_note_unnamed(in.heap);
     }
     pgk_heap_close(&in.heap);
     int exit_code = status ? cli_fail(&err) : cli_finish_output(EXIT_DONE);

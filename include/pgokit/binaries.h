@@ -43,7 +43,11 @@ struct pgk_binaries_opts {
                                       loaded for it and keeps the file in its cache. Nothing else
                                       in the library reaches a network */
     bool find_binaries;            /* look for binaries that a profile names but were not given also
-                                      in /usr/lib/debug and, with use_caches, there */
+                                      where the profile says that they were, in /usr/lib/debug
+                                      and, with use_caches, there */
+    bool use_paths;                /* look for them where the profile says that they were in any
+                                      case, and take the names of their symbols where there is no
+                                      debug information: for people */
 };
 
 /* Where the cache of this user is: $XDG_CACHE_HOME/pgokit, or $HOME/.cache/pgokit, in `buf`; NULL

@@ -226,6 +226,7 @@ struct pgk_heap_found {
     size_t addresses, addresses_found; /* distinct ones; in modules that were found */
     bool program; /* one of those that were found has a function main: libraries alone would only
                      name what the program has to do with them */
+    bool at_path; /* one of them was where the profile says that its file was */
 };
 /* Looks for each program and library that addresses of call stacks lie in by its build id, as the
  * options of the set say, and adds to the set what it finds. `found` may be NULL. */
@@ -238,14 +239,28 @@ struct pgk_heap_symbolise_opts {
     bool for_llvm;      /* the profile will be written as LLVM's indexed or YAML form and nothing
                            else: already here, functions of one GUID become one and line offsets
                            are cut to 16 bits. Takes half the memory where that joins anything */
+    bool keep_unnamed;  /* addresses without a name stay in stacks, as addresses: for people */
 };
+
+/* Addresses of a module that pgk_heap_symbolise gave no name. */
+struct pgk_heap_unnamed {
+    size_t struct_size;      /* sizeof(struct pgk_heap_unnamed), set by the caller */
+    const char *path;        /* where the module's file was; "" unknown */
+    const uint8_t *build_id; /* of the module */
+    size_t build_id_size;    /* 0: no id, or no module */
+    size_t frames;           /* distinct addresses */
+};
+/* Fills in module i of those with some, by falling number; false: there are no more. What it points
+ * to lives as long as the profile. */
+bool pgk_heap_unnamed_at(const struct pgk_heap *heap, size_t i, struct pgk_heap_unnamed *unnamed);
 
 /* Replaces the profile by one in which address frames are source frames, by the binaries' debug
  * information, and contexts with equal stacks are added up. Frames of the profiling runtime and
- * addresses without debug information are dropped, as LLVM does (docs/formats/raw-heap.md section
- * 9). Whoever needs the addresses afterwards makes a copy before (pgk_heap_copy). PGK_E_MISMATCH
- * if the profile has addresses but none lies in a given binary; PGK_E_NODEBUG; PGK_E_EMPTY if no
- * context is left. On failure `*heap` is only good for closing. `opts` and `done` may be NULL. */
+ * addresses without a name are dropped, as LLVM does (docs/formats/raw-heap.md section 9), unless
+ * the options keep the latter. Whoever needs the addresses afterwards makes a copy before
+ * (pgk_heap_copy). PGK_E_MISMATCH if the profile has addresses but none lies in a given binary;
+ * PGK_E_NODEBUG; PGK_E_EMPTY if no context is left. On failure `*heap` is only good for closing.
+ * `opts` and `done` may be NULL. */
 int pgk_heap_symbolise(struct pgk_heap **heap, struct pgk_binaries *binaries,
                        const struct pgk_heap_symbolise_opts *opts,
                        struct pgk_heap_symbolised *done, struct pgk_err *err);

@@ -37,6 +37,7 @@ void pgk_heap_close(struct pgk_heap **heap)
     pgk_vec_free(&h->funcs);
     pgk_vec_free(&h->frames);
     pgk_stack_tree_free(&h->stacks);
+    pgk_vec_free(&h->unnamed);
     pgk_vec_free(&h->contexts);
     pgk_vec_free(&h->wide);
     pgk_vec_free(&h->hists);

@@ -46,6 +46,12 @@ struct pgk_heap_loaded {
     uint32_t module;
 };
 
+/* Addresses that symbolisation gave no name. */
+struct pgk_heap_unnamed_in {
+    uint32_t path, build_id; /* string ids of their module; 0: unknown */
+    size_t frames;
+};
+
 struct pgk_heap_func {
     uint64_t guid;
     uint32_t name, file; /* string ids; 0 unknown */
@@ -131,6 +137,7 @@ struct pgk_heap {
     struct pgk_over_time over_time;
     struct pgk_heap_origin origin;
     struct pgk_recorded recorded;
+    PGK_VEC(struct pgk_heap_unnamed_in) unnamed; /* by falling number; of symbolised ones */
     PGK_VEC(uint32_t) context_of; /* by stack node: context + 1, or 0; may be shorter. With
                                      PGK_CONTEXT_HELD while a thread changes the context */
     PGK_VEC(struct pgk_heap_type) types;

@@ -60,10 +60,14 @@ uint32_t pgk_module_binary(const struct pgk_heap *h, uint32_t module,
 int pgk_module_look_for(const struct pgk_heap *h, uint32_t module, struct pgk_binaries *binaries,
                         uint32_t *pos, struct pgk_err *err)
 {
-    const uint32_t id = h->modules.v[module].build_id;
-    if (id)
-        return pgk_binaries_look_for(binaries, (const uint8_t *)pgk_intern_str(&h->strings, id),
-                                     pgk_intern_len(&h->strings, id), pos, err);
+    const struct pgk_heap_module *m = &h->modules.v[module];
+    if (m->build_id) {
+        const struct pgk_program_wanted wanted = {
+            .path = pgk_intern_str(&h->strings, m->path),
+            .build_id = (const uint8_t *)pgk_intern_str(&h->strings, m->build_id),
+            .build_id_size = pgk_intern_len(&h->strings, m->build_id)};
+        return pgk_binaries_look_for(binaries, &wanted, pos, err);
+    }
     *pos = pgk_module_binary(h, module, binaries);
     return 0;
 }
@@ -92,6 +96,7 @@ int pgk_heap_find_binaries(const struct pgk_heap *heap, struct pgk_binaries *bin
         own.addresses += addresses[i];
         own.modules_found += pos != PGK_INDEX_NONE;
         own.addresses_found += pos != PGK_INDEX_NONE ? addresses[i] : 0;
+        own.at_path |= pos != PGK_INDEX_NONE && pgk_binaries_at_path(binaries, pos);
         own.program |= pos != PGK_INDEX_NONE && pgk_elf_has_main(pgk_binaries_elf(binaries, pos));
     }
     pgk_mem_free(addresses);

@@ -30,6 +30,8 @@ struct symbolise {
     struct pgk_arena arena;        /* of the chains */
     PGK_VEC(uint64_t) guid_of;     /* by string id of the name; 0: not computed yet */
     PGK_VEC(uint32_t) new_frames;
+    bool keep_unnamed;             /* addresses */
+    size_t *unnamed;               /* by module, and last those of none: addresses */
     bool for_llvm;                 /* one function stands for all of its GUID */
     struct pgk_index by_guid;      /* these functions */
     uint8_t *use;                  /* by old frame: USED_... */
@@ -89,12 +91,14 @@ static int fail_mismatch(const struct symbolise *s, const struct pgk_heap_loaded
                             "'readelf -n BINARY' prints its build id");
 }
 
-/* Each profile must have been recorded with one at least of the binaries. Of several that were not
+/* Each profile must have been recorded with one at least of the binaries; where addresses may stay,
+ * one profile. Of several that were not
  * the first by name is reported, because the order in which they were read means nothing. */
 static int check_profiles(const struct symbolise *s)
 {
     const struct pgk_heap *from = s->k.from;
     const struct pgk_heap_loaded *first = NULL;
+    bool any = false;
     for (size_t i = 0, next; i < from->loaded.n; i = next) {
         bool matched = false;
         for (next = i; next < from->loaded.n; next++) {
@@ -103,11 +107,12 @@ static int check_profiles(const struct symbolise *s)
             matched |= s->binary_of[from->loaded.v[next].module] != PGK_INDEX_NONE;
         }
         const struct pgk_heap_loaded *l = &from->loaded.v[i];
+        any |= matched;
         if (!matched && (!first || strcmp(pgk_intern_str(&from->strings, l->profile),
                                           pgk_intern_str(&from->strings, first->profile)) < 0))
             first = l;
     }
-    return first ? fail_mismatch(s, first) : 0;
+    return first && !(any && s->keep_unnamed) ? fail_mismatch(s, first) : 0;
 }
 
 static int match_modules(struct symbolise *s)
@@ -226,11 +231,22 @@ static uint32_t make_func(struct symbolise *s, const struct pgk_sym_frame *f)
     return stand_in(s, pgk_heap_func(s->k.to, s->guid_of.v[name], name, file, f->decl_line));
 }
 
-/* Maps one old address frame to the frames of its chain. */
-static int map_address(struct symbolise *s, const struct pgk_sym_chain *chain)
+static bool is_named(const struct pgk_sym_chain *chain)
 {
+    return chain->count && chain->frames[0].function;
+}
+
+/* Maps one old address frame to the frames of its chain, or to itself if it has no name. */
+static int map_address(struct symbolise *s, size_t old)
+{
+    const struct pgk_sym_chain *chain = &s->chains[old];
     s->new_frames.n = 0;
-    if (chain->count && chain->frames[0].function && !is_runtime(&chain->frames[0])) {
+    if (!is_named(chain)) {
+        const uint32_t module = s->k.from->frames.v[old].ref;
+        s->unnamed[module == PGK_INDEX_NONE ? s->k.from->modules.n : module]++;
+        if (s->keep_unnamed)
+            return pgk_rekey_keep(&s->k, s->err);
+    } else if (!is_runtime(&chain->frames[0])) {
         s->resolved++;
         for (uint32_t i = 0; i < chain->count; i++) {
             const struct pgk_sym_frame *f = &chain->frames[i];
@@ -255,7 +271,8 @@ static int map_frames(struct symbolise *s)
 {
     const struct pgk_heap *from = s->k.from;
     s->chains = pgk_mem_zalloc(from->frames.n + 1, sizeof *s->chains);
-    if (!s->chains)
+    s->unnamed = pgk_mem_zalloc(from->modules.n + 1, sizeof *s->unnamed);
+    if (!s->chains || !s->unnamed)
         return pgk_fail_nomem(s->err);
     for (uint32_t b = 0; b < pgk_binaries_count(s->binaries); b++)
         for (size_t m = 0; m < from->modules.n; m++)
@@ -264,7 +281,7 @@ static int map_frames(struct symbolise *s)
                 break;
             }
     for (size_t i = 0; i < from->frames.n; i++)
-        PGK_TRY(from->frames.v[i].kind == PGK_FRAME_ADDRESS ? map_address(s, &s->chains[i])
+        PGK_TRY(from->frames.v[i].kind == PGK_FRAME_ADDRESS ? map_address(s, i)
                                                             : pgk_rekey_keep(&s->k, s->err));
     return 0;
 }
@@ -282,6 +299,14 @@ static int add_chain(struct symbolise *s, uint32_t frame, uint32_t from, uint32_
     return 0;
 }
 
+/* Frames that stay addresses are in no function's record. */
+static bool has_functions(const struct symbolise *s, uint32_t frame)
+{
+    const uint32_t first = s->k.map.first.v[frame];
+    return first < s->k.map.first.v[frame + 1] &&
+           s->k.to->frames.v[s->k.map.frames.v[first]].kind != PGK_FRAME_ADDRESS;
+}
+
 enum { USED_AS_LEAF = 1, USED_AS_CALLER = 2 };
 
 /* Function records: who allocates, and through which calls the allocations are
@@ -293,7 +318,6 @@ static int note_uses(struct symbolise *s)
     enum { AHEAD = 12 };
     struct pgk_heap *from = s->k.taken;
     const struct pgk_stack_node *nodes = from->stacks.nodes.v;
-    const uint32_t *first = s->k.map.first.v;
     size_t n_nodes = from->stacks.nodes.n;
     uint8_t *calls = pgk_mem_zalloc(n_nodes, 1);
     s->use = pgk_mem_zalloc(from->frames.n + 1, 1);
@@ -308,7 +332,7 @@ static int note_uses(struct symbolise *s)
         if (!node || from->frames.v[nodes[node].frame].kind != PGK_FRAME_ADDRESS)
             continue; /* came with its sites */
         from->contexts.v[i].owned_by_chain = true;
-        while (node && first[nodes[node].frame] == first[nodes[node].frame + 1])
+        while (node && !has_functions(s, nodes[node].frame))
             node = nodes[node].parent;
         if (node) {
             s->use[nodes[node].frame] |= USED_AS_LEAF;
@@ -343,7 +367,7 @@ static int push_chains(struct symbolise *s)
 static int add_sites(struct symbolise *s)
 {
     for (size_t i = 0; i < s->k.from->frames.n; i++)
-        if (s->use[i])
+        if (s->use[i] && has_functions(s, (uint32_t)i))
             PGK_TRY(add_chain(s, (uint32_t)i, s->use[i] & USED_AS_CALLER ? 0 : 1,
                               s->k.node_map[s->chain_of[i]]));
     return 0;
@@ -365,12 +389,68 @@ static int rekey(struct symbolise *s)
     return pgk_rekey_finish(&s->k, s->err);
 }
 
+/* In an order that does not depend on that of the modules, which threads may have read. */
+static int by_frames(const void *a, const void *b, void *arg)
+{
+    const struct pgk_intern *strings = arg;
+    const struct pgk_heap_unnamed_in *x = a, *y = b;
+    if (x->frames != y->frames)
+        return x->frames < y->frames ? 1 : -1;
+    const int order = strcmp(pgk_intern_str(strings, x->path), pgk_intern_str(strings, y->path));
+    return order ? order
+                 : memcmp(pgk_intern_str(strings, x->build_id),
+                          pgk_intern_str(strings, y->build_id),
+                          pgk_intern_len(strings, x->build_id) <
+                                  pgk_intern_len(strings, y->build_id)
+                              ? pgk_intern_len(strings, x->build_id)
+                              : pgk_intern_len(strings, y->build_id));
+}
+
+static int list_unnamed(struct symbolise *s)
+{
+    struct pgk_heap *to = s->k.to;
+    const struct pgk_heap *from = s->k.from;
+    for (size_t i = 0; i <= from->modules.n; i++) {
+        static const struct pgk_heap_module none;
+        const struct pgk_heap_module *m = i < from->modules.n ? &from->modules.v[i] : &none;
+        struct pgk_heap_unnamed_in u = {.frames = s->unnamed[i]};
+        if (!u.frames)
+            continue;
+        u.path = pgk_intern_cstr(&to->strings,
+                                 pgk_intern_str(&from->strings, m->path ? m->path : m->name));
+        u.build_id = pgk_intern(&to->strings, pgk_intern_str(&from->strings, m->build_id),
+                                pgk_intern_len(&from->strings, m->build_id));
+        if (u.path == PGK_INDEX_NONE || u.build_id == PGK_INDEX_NONE ||
+            !pgk_vec_push(&to->unnamed, u))
+            return pgk_fail_nomem(s->err);
+    }
+    if (to->unnamed.n)
+        qsort_r(to->unnamed.v, to->unnamed.n, sizeof *to->unnamed.v, by_frames, &to->strings);
+    return 0;
+}
+
+bool pgk_heap_unnamed_at(const struct pgk_heap *heap, size_t i, struct pgk_heap_unnamed *unnamed)
+{
+    if (i >= heap->unnamed.n)
+        return false;
+    const struct pgk_heap_unnamed_in *u = &heap->unnamed.v[i];
+    const struct pgk_heap_unnamed full = {
+        .struct_size = sizeof full,
+        .path = pgk_intern_str(&heap->strings, u->path),
+        .build_id = (const uint8_t *)pgk_intern_str(&heap->strings, u->build_id),
+        .build_id_size = pgk_intern_len(&heap->strings, u->build_id),
+        .frames = u->frames};
+    PGK_RESULT_GIVE(unnamed, &full);
+    return true;
+}
+
 static int run(struct symbolise *s, struct pgk_heap_symbolised *done)
 {
     const struct pgk_heap *from = s->k.from;
     size_t addresses = 0, contexts = from->contexts.n;
     PGK_TRY(match_modules(s));
     PGK_TRY(map_frames(s));
+    PGK_TRY(list_unnamed(s));
     PGK_TRY(rekey(s));
     for (size_t i = 0; i < from->frames.n; i++)
         addresses += from->frames.v[i].kind == PGK_FRAME_ADDRESS;
@@ -413,7 +493,8 @@ int pgk_heap_symbolise(struct pgk_heap **heap, struct pgk_binaries *binaries,
     struct pgk_heap_symbolise_opts opts;
     struct pgk_heap *to;
     PGK_TRY(PGK_OPTS_TAKE(&opts, given, err));
-    struct symbolise s = {.binaries = binaries, .for_llvm = opts.for_llvm, .err = err};
+    struct symbolise s = {.binaries = binaries, .for_llvm = opts.for_llvm,
+                          .keep_unnamed = opts.keep_unnamed, .err = err};
     PGK_TRY(pgk_heap_new(&to, err));
     int status = pgk_rekey_begin(&s.k, to, *heap, err);
     s.k.taken = *heap;
@@ -426,6 +507,7 @@ int pgk_heap_symbolise(struct pgk_heap **heap, struct pgk_binaries *binaries,
     pgk_mem_free(s.binary_of);
     pgk_mem_free(s.addresses_of);
     pgk_mem_free(s.chains);
+    pgk_mem_free(s.unnamed);
     pgk_mem_free(s.use);
     pgk_mem_free(s.chain_of);
     pgk_arena_free(&s.arena);

@@ -20,6 +20,7 @@
 struct binary {
     struct pgk_elf *elf;
     bool by_symbols; /* because debug information is missing */
+    bool at_path;    /* where the profile says that it was, so that the user need not be told */
     struct pgk_symboliser *sym;
     struct pgk_symbol_cache cache;
     dev_t device;
@@ -36,7 +37,7 @@ struct pgk_binaries {
     struct pgk_debug_caches *caches; /* NULL: not looked into */
     char *cache_folder;               /* NULL: no cache */
     unsigned threads;
-    bool symbols_suffice, find_binaries;
+    bool symbols_suffice, find_binaries, use_paths;
 };
 
 static bool copy_all(name_vec *to, const char *const *names, size_t n)
@@ -86,6 +87,7 @@ int pgk_binaries_new(struct pgk_binaries **out, const struct pgk_binaries_opts *
     set->threads = opts.threads;
     set->symbols_suffice = opts.symbols_suffice;
     set->find_binaries = opts.find_binaries;
+    set->use_paths = opts.use_paths;
     if (!copy_all(&set->debug_dirs, opts.debug_dirs, opts.n_debug_dirs) ||
         !copy_all(&set->sysroots, opts.sysroots, opts.n_sysroots) ||
         !copy_all(&set->packages, opts.packages, opts.n_packages) || !add_debug_dirs(set) ||
@@ -220,42 +222,74 @@ static int look_in_system(struct pgk_binaries *set, const uint8_t *id, size_t si
     return 0;
 }
 
-int pgk_binaries_look_for(struct pgk_binaries *set, const uint8_t *build_id, size_t size,
-                          uint32_t *pos, struct pgk_err *err)
+/* Adds a binary that the user did not name; *pos stays if it has no names, which is no error. */
+static int take_found(struct pgk_binaries *set, struct binary *b, bool by_symbols, uint32_t *pos,
+                      struct pgk_err *err)
 {
-    struct binary b = {0};
+    size_t debug_size;
     struct pgk_symboliser *sym;
-    *pos = pgk_binaries_find(set, build_id, size);
-    if (*pos != PGK_INDEX_NONE || !size)
-        return 0;
-    PGK_TRY(pgk_find_in_debug_dirs(&b.elf, set->debug_dirs.v, set->debug_dirs.n, build_id, size,
-                                   err));
-    if (!b.elf)
-        PGK_TRY(pgk_find_in_sysroots(&b.elf, &set->in_sysroots, set->sysroots.v, set->sysroots.n,
-                                     build_id, size, err));
-    if (!b.elf && set->find_binaries)
-        PGK_TRY(look_in_system(set, build_id, size, &b.elf, err));
-    if (!b.elf)
-        return 0;
-    pgk_elf_look_in(b.elf, &set->places);
-    if (!pgk_vec_push(&set->v, b)) {
-        pgk_elf_close(&b.elf);
+    pgk_elf_look_in(b->elf, &set->places);
+    if (!pgk_vec_push(&set->v, *b)) {
+        pgk_elf_close(&b->elf);
         return pgk_fail_nomem(err);
     }
-    /* The user did not name this file, so it is no error if it does not help. */
-    size_t debug_size;
-    int status = pgk_elf_raw_section(b.elf, ".debug_info", &debug_size)
+    const uint32_t at = (uint32_t)set->v.n - 1;
+    int status = pgk_elf_raw_section(b->elf, ".debug_info", &debug_size)
                      ? 0 /* the cache may make a symboliser needless */
-                     : pgk_binaries_symboliser(set, (uint32_t)set->v.n - 1, &sym, NULL);
-    if (!status || (status == PGK_E_NODEBUG && set->symbols_suffice &&
-                    pgk_symbol_names_any(b.elf))) {
-        *pos = (uint32_t)set->v.n - 1;
+                     : pgk_binaries_symboliser(set, at, &sym, NULL);
+    if (!status || (status == PGK_E_NODEBUG && by_symbols && pgk_symbol_names_any(b->elf))) {
+        *pos = at;
         return 0;
     }
-    pgk_note("%s is not used: it has no debug information", pgk_elf_path(b.elf));
     set->v.n--;
-    pgk_elf_close(&b.elf);
     return status == PGK_E_NOMEM ? pgk_fail_nomem(err) : 0;
+}
+
+/* In the folders that were given, and in those of the system. */
+static int look_in_folders(struct pgk_binaries *set, const uint8_t *id, size_t size,
+                           uint32_t *pos, struct pgk_err *err)
+{
+    struct binary b = {0};
+    PGK_TRY(pgk_find_in_debug_dirs(&b.elf, set->debug_dirs.v, set->debug_dirs.n, id, size, err));
+    if (!b.elf)
+        PGK_TRY(pgk_find_in_sysroots(&b.elf, &set->in_sysroots, set->sysroots.v, set->sysroots.n,
+                                     id, size, err));
+    if (!b.elf && set->find_binaries)
+        PGK_TRY(look_in_system(set, id, size, &b.elf, err));
+    if (!b.elf)
+        return 0;
+    int status = take_found(set, &b, set->symbols_suffice, pos, err);
+    if (*pos != PGK_INDEX_NONE)
+        return 0;
+    if (!status)
+        pgk_note("%s is not used: it has no debug information", pgk_elf_path(b.elf));
+    pgk_elf_close(&b.elf);
+    return status;
+}
+
+static struct pgk_elf *open_at_path(const struct pgk_program_wanted *wanted, bool *other);
+
+int pgk_binaries_look_for(struct pgk_binaries *set, const struct pgk_program_wanted *wanted,
+                          uint32_t *pos, struct pgk_err *err)
+{
+    const uint8_t *id = wanted->build_id;
+    const size_t size = wanted->build_id_size;
+    const bool use_path = set->find_binaries || set->use_paths;
+    *pos = pgk_binaries_find(set, id, size);
+    if (*pos != PGK_INDEX_NONE || !size)
+        return 0;
+    struct binary b = {.at_path = true};
+    if (use_path && wanted->path && *wanted->path == '/')
+        b.elf = open_at_path(wanted, NULL);
+    int status = b.elf ? take_found(set, &b, false, pos, err) : 0;
+    /* Names of symbols are the last resort. */
+    if (!status && *pos == PGK_INDEX_NONE)
+        status = look_in_folders(set, id, size, pos, err);
+    if (!status && *pos == PGK_INDEX_NONE && b.elf && (set->symbols_suffice || set->use_paths))
+        status = take_found(set, &b, true, pos, err);
+    if (b.elf && (*pos == PGK_INDEX_NONE || set->v.v[*pos].elf != b.elf))
+        pgk_elf_close(&b.elf);
+    return status;
 }
 
 static int is_main(void *ctx, const struct pgk_elf_entry *entry)
@@ -319,6 +353,12 @@ int pgk_binaries_look_for_program(struct pgk_binaries *set,
     }
     *pos = (uint32_t)set->v.n - 1;
     return 0;
+}
+
+bool pgk_binaries_at_path(const struct pgk_binaries *set, uint32_t pos)
+{
+    assert(pos < set->v.n);
+    return set->v.v[pos].at_path;
 }
 
 const struct pgk_elf *pgk_binaries_elf(const struct pgk_binaries *set, uint32_t pos)
@@ -402,9 +442,9 @@ static int symbolise(struct pgk_binaries *set, uint32_t pos, const uint64_t *add
 static bool take_symbols(struct pgk_binaries *set, uint32_t pos, int status)
 {
     struct binary *b = &set->v.v[pos];
-    if (status != PGK_E_NODEBUG || !set->symbols_suffice)
+    if (status != PGK_E_NODEBUG || !(set->symbols_suffice || b->at_path))
         return false;
-    if (!b->by_symbols)
+    if (!b->by_symbols && !b->at_path)
         pgk_note(pgk_symbol_names_any(b->elf)
                      ? "%s has no debug information: functions have the names of symbols, and no "
                        "lines"

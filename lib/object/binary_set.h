@@ -9,18 +9,19 @@
 uint32_t pgk_binaries_find(const struct pgk_binaries *set, const uint8_t *build_id, size_t size);
 /* Position of the binary that was opened from this file, or PGK_INDEX_NONE. */
 uint32_t pgk_binaries_find_file(const struct pgk_binaries *set, const char *path);
-/* Position of the binary with this build id; one that was not given is searched in the debug
- * folders and sysroots that were, and joins the set if there is debug information for it. *pos is
- * PGK_INDEX_NONE if it was not found. */
-int pgk_binaries_look_for(struct pgk_binaries *set, const uint8_t *build_id, size_t size,
-                          uint32_t *pos, struct pgk_err *err);
-/* A program as it ran, whose code is needed. */
+/* A program or library as it ran. */
 struct pgk_program_wanted {
-    const char *path;        /* where it was */
+    const char *path;        /* where it was; NULL: not known */
     const uint8_t *build_id; /* if build_id_size is 0 what is at `path` is taken for it */
     size_t build_id_size;
     bool with_main;          /* only a file that has a function main */
 };
+/* Position of the binary with this build id; one that was not given is searched at its path, if it
+ * is still there and the set uses paths, and in the debug folders and sysroots that were given, and
+ * joins the set if there is debug information for it. *pos is PGK_INDEX_NONE if it was not
+ * found. */
+int pgk_binaries_look_for(struct pgk_binaries *set, const struct pgk_program_wanted *wanted,
+                          uint32_t *pos, struct pgk_err *err);
 /* Looks for it at its path, in sysroots and, if the set looks for binaries, by its build id in
  * caches and on servers, and adds it to the set; *pos is PGK_INDEX_NONE if it was not found.
  * `other`, which may be NULL, becomes true if another build is at its path. */
@@ -29,6 +30,8 @@ int pgk_binaries_look_for_program(struct pgk_binaries *set,
                                   bool *other, struct pgk_err *err);
 /* Has the file a function main, so that it is a program? Of one that is stripped false. */
 bool pgk_elf_has_main(const struct pgk_elf *elf);
+/* Was it found at the path that a profile has? */
+bool pgk_binaries_at_path(const struct pgk_binaries *set, uint32_t pos);
 const struct pgk_elf *pgk_binaries_elf(const struct pgk_binaries *set, uint32_t pos);
 unsigned pgk_binaries_threads(const struct pgk_binaries *set);
 /* The symboliser of the binary, opened on first use. Not thread-safe. */

@@ -83,7 +83,7 @@ static uint32_t named_func(struct pgk_heap_frames *t, const struct pgk_heap_fram
 
 static uint32_t address_func(struct pgk_heap_frames *t, const struct pgk_heap_frame *f)
 {
-    char module[2 * 64 + 1] = "no known module", name[24];
+    char module[2 * 64 + 1] = "no known module", name[PGK_ADDRESS_TEXT];
     for (size_t i = 0; i < f->build_id_size && i < 64; i++)
         snprintf(module + 2 * i, 3, "%02x", f->build_id[i]);
     uint32_t module_id = pgk_intern_cstr(&t->strings, module);
@@ -91,9 +91,11 @@ static uint32_t address_func(struct pgk_heap_frames *t, const struct pgk_heap_fr
     PGK_INDEX_FOR (&t->func_index, hash, i)
         if (t->funcs.v[i].guid == f->address && t->funcs.v[i].module == module_id)
             return i;
-    snprintf(name, sizeof name, "0x%" PRIx64, f->address);
     struct pgk_view_func func = {
-        .guid = f->address, .name = pgk_intern_cstr(&t->strings, name), .module = module_id};
+        .guid = f->address,
+        .name = pgk_intern_safe(&t->strings, pgk_view_address(name, f)),
+        .module = module_id,
+        .has_file = *f->module_path != 0};
     return add_func(t, &func, hash);
 }
 

@@ -4,6 +4,7 @@
 #include "demangle.h"
 #include "mem.h"
 #include "path.h"
+#include "pgokit/human.h"
 #include "heap_view.h"
 
 #include <stdlib.h>
@@ -68,12 +69,11 @@ static void place_text(char *buf, size_t size, const struct pgk_heap_frame *f)
 
 static void print_address(const struct pgk_text_style *s, const struct pgk_heap_frame *f)
 {
-    fprintf(s->out, "      0x%llx in ", (unsigned long long)f->address);
-    if (!f->build_id_size)
-        fputs("no known module", s->out);
-    else
-        fputs("module ", s->out);
-    for (size_t i = 0; i < f->build_id_size && i < 8; i++)
+    char text[PGK_ADDRESS_TEXT], safe[PGK_ADDRESS_TEXT];
+    fprintf(s->out, "      %s", pgk_human_text(safe, sizeof safe, pgk_view_address(text, f)));
+    if (!*f->module_path)
+        fputs(f->build_id_size ? " in module " : " in no known module", s->out);
+    for (size_t i = 0; !*f->module_path && i < f->build_id_size && i < 8; i++)
         fprintf(s->out, "%02x", f->build_id[i]);
     fputc('\n', s->out);
 }

@@ -3,8 +3,10 @@
 
 #include "mem.h"
 #include "mib.h"
+#include "path.h"
 #include "rekey.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -156,4 +158,11 @@ uint32_t pgk_heap_frame_line(const struct pgk_heap_frame *f)
     if (is_above)
         line -= PGK_LLVM_LINE_MASK + 1;
     return line & PGK_LLVM_LINE_MASK ? line : 0;
+}
+
+const char *pgk_view_address(char buf[PGK_ADDRESS_TEXT], const struct pgk_heap_frame *f)
+{
+    const char *name = pgk_base_name(f->module_path);
+    snprintf(buf, PGK_ADDRESS_TEXT, *name ? "[%s]+0x%" PRIx64 : "%s0x%" PRIx64, name, f->address);
+    return buf;
 }

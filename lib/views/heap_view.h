@@ -75,6 +75,10 @@ PGK_MUST_USE int pgk_heap_view_stack(const struct pgk_heap *heap, size_t context
                                      struct pgk_arena *arena, struct pgk_heap_frame **frames,
                                      size_t *count, struct pgk_err *err);
 
+/* "[libx.so]+0x1234" of an address, or "0x1234" where the module's file is not known. */
+enum { PGK_ADDRESS_TEXT = 300 };
+const char *pgk_view_address(char buf[PGK_ADDRESS_TEXT], const struct pgk_heap_frame *f);
+
 /* Line of a frame in its function's file; 0 unknown. */
 uint32_t pgk_heap_frame_line(const struct pgk_heap_frame *f);
 

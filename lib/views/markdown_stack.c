@@ -21,6 +21,8 @@ static void put_place(struct pgk_text_out *o, const struct pgk_heap_frames *t, u
     const struct pgk_view_func *func = pgk_frames_func(t, node);
     const char *file = pgk_base_name(pgk_frames_text(t, func->file));
     char text[512];
+    if (func->has_file)
+        return;
     if (frame->is_address)
         snprintf(text, sizeof text, "%.*s", MODULE_DIGITS, pgk_frames_text(t, func->module));
     else if (*file && frame->line)

@@ -70,6 +70,81 @@ def says_what_ran(folder):
                 f" UTC on {want['host']}\n" in text, text)
 
 
+def unnamed_library(folder):
+    """A program with debug information, which calls a library that has no names inside."""
+    source = os.path.join(folder, "inside.c")
+    with open(source, "w", encoding="utf-8") as file:
+        file.write("#include <stdlib.h>\n"
+                   "static __attribute__((noinline)) void *hidden(void *(*f)(void))"
+                   " { char *p = f(); *p = 1; return p; }\n"
+                   "void *through(void *(*f)(void)) { char *p = hidden(f); *p = 2; return p; }\n")
+    library = os.path.join(folder, "libinside.so")
+    run([tool("gcc"), "-O1", "-fPIC", "-shared", "-Wl,--build-id", source, "-o", library], folder)
+    run([tool("strip"), library], folder)
+    source = os.path.join(folder, "outside.c")
+    with open(source, "w", encoding="utf-8") as file:
+        file.write("#include <stdlib.h>\nvoid *through(void *(*f)(void));\n"
+                   "static __attribute__((noinline)) void *make(void)"
+                   " { char *p = malloc(1234); *p = 1; return p; }\n"
+                   "int main(int n, char **v) { free(through(make)); return 0; }\n")
+    program = os.path.join(folder, "outside")
+    run([tool("gcc"), "-g", "-O1", source, library, "-Wl,--build-id", "-Wl,-rpath,$ORIGIN", "-o",
+         program], folder)
+    return program, library
+
+
+def frames_of(folder, *arguments):
+    """Of the context of 1234 bytes: names, or module and address of what has none."""
+    shown = json.loads(run([PGOKIT, "show", "--json", *arguments], folder).stdout)
+    stack, = [context["stack"] for context in shown["contexts"]
+              if context["mib"]["TotalSize"] == 1234]
+    return [frame.get("function") or os.path.basename(frame.get("module", "?"))
+            for frame in stack]
+
+
+def check_names(folder):
+    """Files that are where they were give names; what has none stays in its place, and one line
+    says of which libraries it is."""
+    program, library = unnamed_library(folder)
+    raw = os.path.join(folder, "p.profraw")
+    record(folder, program, options=["-o", raw])
+    frames = frames_of(folder, raw)
+    require(frames[:4] == ["make", "libinside.so", "through", "main"], frames)
+    shown = run([PGOKIT, "show", raw], folder)
+    require(re.search(r"\n +make +outside\.c:\d+\n +\[libinside\.so\]\+0x[0-9a-f]+\n +through\n"
+                      r" +main +outside\.c:\d+\n", shown.stdout), shown.stdout)
+    build_id = re.search(r"Build ID: ([0-9a-f]+)",
+                         run(["readelf", "-n", library], folder).stdout)[1]
+    require(re.search(r"\d+ frames? not named: .*libinside\.so \(build id " + build_id +
+                      r"\).*; install the package of their debug symbols", shown.stderr),
+            shown.stderr)
+    page = os.path.join(folder, "page.html")
+    require("libinside.so" in run([PGOKIT, "report", raw, "-o", page], folder).stderr, "report")
+    same = run([PGOKIT, "diff", raw, raw], folder).stdout
+    require("100.0 % of the bytes are allocated in the same places" in same, same)
+    folded = run([PGOKIT, "report", "--format", "folded", raw, "-o", "-"], folder).stdout
+    require("main;through;[libinside.so]+0x" in folded, folded)
+    # For the compiler only what has a name is kept, and the rest is listed.
+    merged = run([PGOKIT, "merge", raw, "-o", "p.profdata"], folder)
+    require("libinside.so (build id" in merged.stderr, merged.stderr)
+    frames = frames_of(folder, "p.profdata", "-b", program)
+    require(len(frames) >= 3 and frames[0] == "make" and frames[2] == "main", frames)
+    return program, raw
+
+
+def names_without_an_option(folder):
+    check_names(folder)
+
+
+def names_of_another_build(folder):
+    """A file that was built anew since gives no names."""
+    program, raw = check_names(folder)
+    run([tool("gcc"), "-g", "-O2", "-DOTHER", os.path.join(folder, "outside.c"),
+         os.path.join(folder, "libinside.so"), "-Wl,--build-id=0x1234", "-o", program], folder)
+    frames = frames_of(folder, raw)
+    require(frames[:4] == ["outside", "libinside.so", "through", "outside"], frames)
+
+
 def long_texts_are_cut(folder):
     """At most 4 KiB of a file are texts, whatever the process has for arguments and libraries."""
     name = os.path.join(folder, "p.profraw")
@@ -496,6 +571,8 @@ def main():
         cases.run(f"CMake example: {compiler}", cmake, compiler)
         cases.run(f"Meson example: {compiler}", meson, compiler)
     cases.run("a profile says what ran", says_what_ran)
+    cases.run("names without an option", names_without_an_option)
+    cases.run("a program that was built anew gives no names", names_of_another_build)
     cases.run("long command lines and many libraries are cut", long_texts_are_cut)
     cases.run("installed", installed)
     cases.run("program not rebuilt", preloaded)

@@ -70,14 +70,24 @@ static struct pgk_binaries *open_set(bool sysroot, const char *debug_dir)
 }
 
 /* The path below the folder of what was found, or NULL. */
-static const char *found(struct pgk_binaries *set, const char *id)
+static const char *found_at(struct pgk_binaries *set, const char *place, const char *id)
 {
     uint32_t pos = 77;
     struct pgk_err err = {0};
-    assert_int_equal(pgk_binaries_look_for(set, (const uint8_t *)id, strlen(id), &pos, &err), 0);
+    char path[TEST_PATH_SIZE];
+    const struct pgk_program_wanted wanted = {
+        .path = place ? test_join(path, folder, place) : NULL,
+        .build_id = (const uint8_t *)id,
+        .build_id_size = strlen(id)};
+    assert_int_equal(pgk_binaries_look_for(set, &wanted, &pos, &err), 0);
     if (pos == PGK_INDEX_NONE)
         return NULL;
     return pgk_elf_path(pgk_binaries_elf(set, pos)) + strlen(folder) + 1;
+}
+
+static const char *found(struct pgk_binaries *set, const char *id)
+{
+    return found_at(set, NULL, id);
 }
 
 static void ignore(void *ctx, enum pgk_log_level level, const char *text)
@@ -126,6 +136,39 @@ static void debug_folders_are_searched(void **state)
     pgk_binaries_close(&set);
 }
 
+/* At its path first if its build id fits; before folders that say more only if it says enough. */
+static void paths_of_profiles_are_searched(void **state)
+{
+    (void)state;
+    char path[TEST_PATH_SIZE];
+    const char *roots[] = {test_join(path, folder, "usr")};
+    struct pgk_binaries_opts opts = {.struct_size = sizeof opts, .sysroots = roots,
+                                     .n_sysroots = 1, .use_paths = true};
+    struct pgk_binaries *set;
+    pgk_log_set(ignore, NULL);
+    assert_int_equal(pgk_binaries_new(&set, &opts, NULL), 0);
+    assert_string_equal(found_at(set, "opt/anonymous", "app"), "usr/bin/copy/of/app");
+    assert_string_equal(found_at(set, "usr/lib/libone.so.1", "one"),
+                        "usr/lib/debug/.build-id/6f/6e65.debug");
+    assert_null(found_at(set, "opt/bare.so", "bare")); /* not even symbols */
+    assert_null(found_at(set, "opt/nothing", "nobody"));
+    assert_false(pgk_binaries_at_path(set, 0));
+    pgk_binaries_close(&set);
+
+    assert_int_equal(pgk_binaries_new(&set, &opts, NULL), 0);
+    assert_string_equal(found_at(set, "usr/bin/copy/of/app", "app"), "usr/bin/copy/of/app");
+    assert_true(pgk_binaries_at_path(set, 0));
+    pgk_binaries_close(&set);
+
+    /* The user gave where to look: profiles for compilers have no more than what is there. */
+    opts.use_paths = false;
+    opts.n_sysroots = 0;
+    assert_int_equal(pgk_binaries_new(&set, &opts, NULL), 0);
+    assert_null(found_at(set, "usr/bin/copy/of/app", "app"));
+    pgk_binaries_close(&set);
+    pgk_log_set(NULL, NULL);
+}
+
 static void running_out_of_memory(void **state)
 {
     (void)state;
@@ -133,9 +176,11 @@ static void running_out_of_memory(void **state)
     pgk_log_set(ignore, NULL);
     for (uint64_t nth = 1; status == PGK_E_NOMEM; nth++) {
         struct pgk_binaries *set = open_set(true, NULL);
+        const struct pgk_program_wanted wanted = {
+            .build_id = (const uint8_t *)"nobody", .build_id_size = 6};
         uint32_t pos;
         pgk_mem_fail_after(nth);
-        status = pgk_binaries_look_for(set, (const uint8_t *)"nobody", 6, &pos, NULL);
+        status = pgk_binaries_look_for(set, &wanted, &pos, NULL);
         pgk_mem_fail_after(0);
         pgk_binaries_close(&set);
         assert_in_range(nth, 1, 1000);
@@ -149,6 +194,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_sysroot_is_searched, set_up, tear_down),
         cmocka_unit_test_setup_teardown(debug_folders_are_searched, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(paths_of_profiles_are_searched, set_up, tear_down),
         cmocka_unit_test_setup_teardown(running_out_of_memory, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
