@@ -95,6 +95,10 @@ int record_attach(int pid, const char *request);
 void record_heap_report(const struct record_files *files, const struct record_ended *ended,
                         const char *binary, bool quiet);
 
+/* Removes what a former run left under this name, as it would be taken for that of this run, which
+ * made none; says so. */
+void record_drop_former(const char *path);
+
 /* The option of both kinds. */
 #define RECORD_NO_CMDLINE(type)                                                                  \
     {"no-cmdline", 0, NULL, "leave the arguments of PROGRAM out of what is recorded",            \

@@ -159,6 +159,13 @@ static int write_counts(struct record *r, const struct record_files *files, stru
     return status;
 }
 
+/* What a file has no counts of is not a failure, neither of the program nor of pgokit: nothing of it
+ * ran, or it has no symbols. */
+static bool has_failed(int status)
+{
+    return status && status != PGK_E_EMPTY && status != PGK_E_NODEBUG;
+}
+
 /* Recordings stay where no counts could be made of them. */
 static int finish(struct record *r, const struct record_files *files,
                   const struct record_ended *ended)
@@ -182,14 +189,14 @@ static int finish(struct record *r, const struct record_files *files,
         .perf = r->perf,
         .quiet = r->common.quiet};
     record_branches_report(&done);
+    if (!done.counts)
+        record_drop_former(r->counts);
     for (size_t i = 0; !done.keep && i < files->n; i++)
         unlink(files->v[i].path);
     if (status)
         cli_fail(&err);
     free(chosen);
-    /* A file of which nothing ran is not a failure, neither of the program nor of pgokit. */
-    return status && status != PGK_E_EMPTY && !ended->exit_code ? EXIT_RECORD_FAILED
-                                                                : ended->exit_code;
+    return has_failed(status) && !ended->exit_code ? EXIT_RECORD_FAILED : ended->exit_code;
 }
 
 static int run(int argc, char **argv)

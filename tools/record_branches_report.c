@@ -87,8 +87,8 @@ void record_branches_report(const struct record_branches_done *d)
     char windows[PGK_HUMAN_SIZE], branches[PGK_HUMAN_SIZE], safe[512];
     const struct sums sums = read_all(d);
     if (!d->files->n) {
-        fputs("pgokit: nothing was recorded: the program took too little processor time, or "
-              "nothing could be preloaded into it. Try --real-time with a higher -F\n",
+        fputs("pgokit: warning: nothing was recorded: the program took too little processor time, "
+              "or nothing could be preloaded into it. Try --real-time with a higher -F\n",
               stderr);
         return;
     }

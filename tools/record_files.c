@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 static _Noreturn void out_of_memory(void)
 {
@@ -162,4 +163,13 @@ void record_files_free(struct record_files *files)
         free(files->v[i].path);
     free(files->v);
     *files = (struct record_files){0};
+}
+
+void record_drop_former(const char *path)
+{
+    struct stat s;
+    char safe[512];
+    if (!lstat(path, &s) && S_ISREG(s.st_mode) && !unlink(path))
+        fprintf(stderr, "pgokit: warning: %s of a former run was removed\n",
+                pgk_human_text(safe, sizeof safe, path));
 }

@@ -258,6 +258,8 @@ static int run(int argc, char **argv)
         record_refuse(EXIT_NOT_EXECUTABLE, r.p.program, "%s", strerror(errno));
     record_files_after(&files, r.template);
     record_heap_report(&files, &ended, r.p.profiled, r.common.quiet);
+    if (!files.n && !strchr(r.template, '%'))
+        record_drop_former(r.template);
     record_files_free(&files);
     cli_common_free(&r.common);
     return ended.exit_code;

@@ -376,9 +376,30 @@ def says_what_ran(folder):
 
 
 def too_short(folder):
-    told = record(folder, "true")
-    require("nothing was recorded" in told.stderr, told.stderr)
-    require(not os.listdir(folder), os.listdir(folder))
+    """The status is the program's, and counts of a former run do not stay as if they were new."""
+    for output in ([], ["-o", "own.counts"]):
+        path = os.path.join(folder, output[-1] if output else "branches.counts")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("of a former run")
+        for status in (3, 0):
+            told = record(folder, "sh", "-c", f"exit {status}", options=output, status=status)
+            require("warning: nothing was recorded" in told.stderr and
+                    "--real-time" in told.stderr, told.stderr)
+            require(("of a former run was removed" in told.stderr) == (status == 3), told.stderr)
+        require(not os.listdir(folder), os.listdir(folder))
+
+
+def without_symbols(folder):
+    """What ran is known, but not by functions: the recording stays, and the status is the
+    program's."""
+    program = build(folder, "one_hot_loop.c")
+    run([tool("strip"), program], folder)
+    with open(os.path.join(folder, "branches.counts"), "w", encoding="utf-8") as file:
+        file.write("of a former run")
+    told = record(folder, program, options=FAST)
+    require("symbol table" in told.stderr and "former run was removed" in told.stderr, told.stderr)
+    names = sorted(set(os.listdir(folder)) - {"one_hot_loop"})
+    require(len(names) == 1 and names[0].startswith("branches.counts."), names)
 
 
 def static_program(folder):
@@ -934,6 +955,7 @@ def main():
     cases.run("a recording of another build", of_another_build)
     cases.run("a killed program leaves its counts", killed)
     cases.run("a program that is too short", too_short)
+    cases.run("a program without symbols", without_symbols)
     cases.run("static program", static_program)
     cases.run("all code is in a library or a child", all_code_is_in_a_library_or_a_child)
     cases.run("exit status of the program", status_is_the_programs)

@@ -418,6 +418,16 @@ def old_files_stay_out(folder):
     require(told.count(EXPECTED) == 1 and "files in all" not in told, told)
 
 
+def nothing_recorded(folder):
+    """The status is the program's, and no profile of a former run is left as if it were new."""
+    raw = os.path.join(folder, "p.profraw")
+    record(folder, "sh", "-c", "exit 4", options=["-o", raw], status=4)
+    told = record(folder, "sh", "-c", "exit 4", options=["-o", raw], status=4,
+                  env={"PGOKIT_HEAP_OPTIONS": "enabled=0"}).stderr
+    require("warning: nothing was recorded" in told and "former run was removed" in told, told)
+    require(not os.listdir(folder), os.listdir(folder))
+
+
 def status_of(folder, what, status, text):
     told = record(folder, "sh", "-c", what, status=status).stderr
     require(text in told, told)
@@ -583,6 +593,7 @@ def main():
     cases.run("exec under the heap profiler and the branch recorder", execs_under_both)
     cases.run("options", options)
     cases.run("files of earlier runs stay out", old_files_stay_out)
+    cases.run("nothing was recorded", nothing_recorded)
     cases.run("exit status of the program", status_of, "exit 42", 42, "exit status 42")
     cases.run("killed by a signal", status_of, "kill -SEGV $$", 139, "signal 11")
     cases.run("signals are passed on", forwards_signals)
