@@ -62,7 +62,7 @@ static PGG_COLD void add_region(uint8_t *region)
 
 enum { LARGE_WORDS = (64 << 10) / 8, SPARSE_WORDS = (256 << 10) / 8 };
 
-#define SPARE_BYTES ((size_t)1 << (pgrt_little_room ? 24 : 32))
+#define SPARE_BYTES ((size_t)1 << (pgrt_space_is_limited ? 24 : 32))
 static char *spare, *spare_at;
 
 /* Bytes of a near block. */
@@ -195,9 +195,9 @@ PGG_INLINE size_t spread(size_t bytes)
 {
     static PGG_TLS u32 turn;
     const u32 class_shift = 64 - 3 - (u32)__builtin_clzl(bytes - 1);
-    const size_t room = -bytes & (((size_t)1 << class_shift) - 1);
+    const size_t space = -bytes & (((size_t)1 << class_shift) - 1);
     turn += 0x9e3779b9;
-    return (size_t)((u64)turn * (room / PGRT_GRANULE + 1) >> 32);
+    return (size_t)((u64)turn * (space / PGRT_GRANULE + 1) >> 32);
 }
 
 /* The form of an object to be made. */

@@ -58,7 +58,7 @@ bool pgrt_shadow_init(void)
     if (!__memprof_shadow_memory_dynamic_address)
         pgrt_shadow_reserve();
     if (!__memprof_shadow_memory_dynamic_address) {
-        pgrt_little_room = true;
+        pgrt_space_is_limited = true;
         __memprof_shadow_memory_dynamic_address = pgrt_demand_begin();
     }
     pgrt_words = pgrt_histogram ? 0 : __memprof_shadow_memory_dynamic_address;

@@ -25,7 +25,7 @@ bool pgrt_shadow_init(void);
 /* The counters alone, if the address space can hold all of them. Calls nothing of the C library,
  * which may not have been started yet. */
 void pgrt_shadow_reserve(void);
-extern bool pgrt_little_room; /* address space is limited: what is reserved is less */
+extern bool pgrt_space_is_limited; /* address space, so that less of it is reserved */
 /* runtime_demand.c: where counters are mapped as they are written; 0 if they cannot be. */
 uintptr_t pgrt_demand_begin(void);
 void pgrt_shadow_reset_large(u64 *first, u64 *end);

@@ -30,7 +30,7 @@ u64 pgrt_start_time;
 static u64 start_ms;
 static bool started;
 ptrdiff_t pgrt_cpu_at;
-bool pgrt_little_room;
+bool pgrt_space_is_limited;
 
 extern const ptrdiff_t __rseq_offset __attribute__((weak));
 extern const unsigned int __rseq_size __attribute__((weak));

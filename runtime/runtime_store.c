@@ -41,7 +41,7 @@ enum {
  * few bits. */
 static u64 reserve_bytes(void)
 {
-    const u64 most = UINT64_C(1) << (pgrt_little_room ? 25 : 36);
+    const u64 most = UINT64_C(1) << (pgrt_space_is_limited ? 25 : 36);
     return pgrt_shadow_bytes && pgrt_shadow_bytes < most ? pgrt_shadow_bytes : most;
 }
 static struct {

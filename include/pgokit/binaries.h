@@ -37,7 +37,7 @@ struct pgk_binaries_opts {
                                       buildid.dir of its configuration, else ~/.debug) and of
                                       debuginfod (DEBUGINFOD_CACHE_PATH, else
                                       $XDG_CACHE_HOME/debuginfod_client); false: nowhere but in
-                                      folders given, /usr/lib/debug, and beside the binary */
+                                      folders given, /usr/lib/debug, and next to the binary */
     bool download;                 /* with use_caches: what is not there also from the servers that
                                       DEBUGINFOD_URLS names, by libdebuginfod of elfutils, which is
                                       loaded for it and keeps the file in its cache. Nothing else

@@ -25,7 +25,7 @@ int pgk_branches_open(struct pgk_branches **branches, const char *path, struct p
 /* Nulls the pointer; accepts NULL. */
 void pgk_branches_close(struct pgk_branches **branches);
 
-/* What a number of the recorder's own work tells. */
+/* What a number of the recorder's own work is about. */
 enum pgk_branches_kind {
     PGK_BRANCHES_WORK,  /* what was done */
     PGK_BRANCHES_START, /* how often no window began, for this reason */
@@ -34,8 +34,8 @@ enum pgk_branches_kind {
 /* A number of the recorder's own work. */
 struct pgk_branches_work {
     size_t struct_size; /* sizeof(struct pgk_branches_work), set by the caller */
-    enum pgk_branches_kind kind; /* what it tells */
-    const char *name, *text; /* "WINDOWS", and what a person is told */
+    enum pgk_branches_kind kind; /* what it is about */
+    const char *name, *text; /* "WINDOWS", and what it means, for people */
     uint64_t n;              /* the number */
 };
 /* Fills in number i. */

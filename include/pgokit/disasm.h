@@ -23,7 +23,7 @@ enum pgk_disasm_format {
     PGK_DISASM_JSON, /* docs/formats/disasm-json.md; schema "pgokit-disasm-1" */
 };
 
-/* What is disassembled, and what is shown beside it. */
+/* What is disassembled, and what is shown with it. */
 struct pgk_disasm_opts {
     size_t struct_size; /* sizeof(struct pgk_disasm_opts) */
     enum pgk_disasm_format format; /* of the output */
@@ -44,9 +44,9 @@ struct pgk_disasm_opts {
     size_t n_source_dirs; /* number of them */
     /* The debug file of the binary; NULL: looked for by build id and .gnu_debuglink. */
     const char *debug_file;
-    const char *const *packages; /* .dwp files, tried before the one beside the binary */
+    const char *const *packages; /* .dwp files, tried before the one next to the binary */
     size_t n_packages; /* number of them */
-    bool use_caches, download; /* look for the debug file as struct pgk_binaries_opts tells */
+    bool use_caches, download; /* look for the debug file as in struct pgk_binaries_opts */
 };
 
 /* What was shown. */

@@ -45,7 +45,7 @@ enum pgk_status {
  * text, version 0 or PGK_NO_OFFSET means "does not apply". */
 struct pgk_err {
     int status;         /* PGK_E_... */
-    int sys_errno;      /* errno behind PGK_E_IO, else 0 */
+    int sys_errno;      /* errno of PGK_E_IO, else 0 */
     uint32_t version;   /* of the file's format */
     uint64_t offset;    /* byte offset in `file` */
     char file[512];     /* the file the bytes came from or go to */

@@ -67,7 +67,7 @@ uint64_t pgk_file_info_size_bytes(const struct pgk_file_info *info); /* decompre
 /* All below is known once the file has been read. */
 uint32_t pgk_file_info_version(const struct pgk_file_info *info); /* 0: it has no number */
 
-/* What some formats tell of a file. A flag is 1 or 0; what a format does not tell is 0. */
+/* What some formats say of a file. A flag is 1 or 0; what a format does not say is 0. */
 enum pgk_file_fact {
     PGK_FACT_HEAP,             /* indexed: there is heap data */
     PGK_FACT_COUNTERS,         /* indexed: there are functions with counters */
@@ -91,13 +91,13 @@ enum pgk_file_fact {
     PGK_FACT_MINOR_VERSION,    /* counters of gcc: of the release, whose version is the major */
     PGK_FACT_NO_COMPILER,      /* sample, gcc's: in a form that no compiler takes */
     PGK_FACT_ONE_THREAD,       /* heap: in all processes one thread allocated and freed */
-    PGK_FACT_PROCESSES,        /* heap: processes that all this is told of; 0 unknown */
-    PGK_FACT_OTHER_PROFILES,   /* heap: merged profiles that tell nothing of their processes */
+    PGK_FACT_PROCESSES,        /* heap: processes that all this is said of; 0 unknown */
+    PGK_FACT_OTHER_PROFILES,   /* heap: merged profiles that say nothing of their processes */
     PGK_FACT_SAMPLE_BYTES,     /* heap, pprof's: bytes from one sample to the next, on average;
                                   0 or 1: everything is counted */
     PGK_FACTS /* how many there are */
 };
-/* The fact; 0 for what the format does not tell. */
+/* The fact; 0 for what the format does not say. */
 uint64_t pgk_file_info_fact(const struct pgk_file_info *info, enum pgk_file_fact fact);
 /* The summary that a sample profile stores. Of one function that was read it is that of all
  * functions, stored or not. NULL if there is none. */
@@ -152,7 +152,7 @@ struct pgk_input {
 };
 
 /* With several threads the order of contexts is any. pgk_heap_read_all takes accesses of which a
- * profile counts but a part for unknown, because files that are written would not tell. */
+ * profile counts but a part for unknown, because files that are written would not say so. */
 int pgk_heap_read(struct pgk_heap *profile, const char *path, uint64_t weight,
                   struct pgk_err *err);
 /* As pgk_heap_read, for a file that was opened before. */
@@ -164,10 +164,10 @@ int pgk_heap_read_all(struct pgk_heap **profile, const struct pgk_input *inputs,
 
 /* Reads into a new profile what a heap profile has of some functions, by their GUIDs, as a compiler
  * needs it of those of a module: all contexts that one of them allocates; and of the contexts that
- * one of them is a caller in, at least one for each way from its call to the root. There may be
+ * one of them is a caller in, at least one for each path from its call to the root. There may be
  * others. Of an indexed profile with MemProf V3 or V4 nothing else is decoded, so that this takes a
  * small part of the time of pgk_heap_read; other formats are read as a whole.
- * pgk_heap_sum() and pgk_use_classify() tell what they would of the whole profile. Without
+ * pgk_heap_sum() and pgk_use_classify() say what they would of the whole profile. Without
  * functions only the totals are read. */
 int pgk_heap_read_functions(struct pgk_heap **profile, struct pgk_file *file,
                             const uint64_t *functions, size_t n, struct pgk_err *err);

@@ -28,7 +28,7 @@ void pgk_gcov_close(struct pgk_gcov **profile);
 /* Kinds of counters, by the numbers that files have for them. */
 enum pgk_gcov_kind {
     PGK_GCOV_ARCS,         /* how often branches were taken */
-    PGK_GCOV_INTERVAL,     /* values in an interval, and beside it */
+    PGK_GCOV_INTERVAL,     /* values in an interval, and outside */
     PGK_GCOV_POWER,        /* values that were powers of two, and others */
     PGK_GCOV_TOP,          /* most frequent values: lists */
     PGK_GCOV_CALLS,        /* most frequent targets of indirect calls: lists */

@@ -44,7 +44,7 @@ struct pgk_gen_opts {
     enum pgk_gen_mode mode; /* what the profile is made by */
     int32_t pid;         /* only this process; 0: all */
     const char *comm;    /* only processes of this name, which must live as long as the generator;
-                          * NULL: all. Samples of a text that do not tell a name are taken */
+                          * NULL: all. Samples of a text without a name are taken */
     bool kernel;         /* the first binary is the kernel (vmlinux) that the recording is of */
     bool scale_vtables;  /* counts of types in units of those of branches; needs sampling periods */
     unsigned threads;    /* 0: one per processor */
@@ -91,7 +91,7 @@ struct pgk_gen_opts {
                   * that a profile is made of */
     bool data; /* count accesses to static data for pgk_gen_data_profile, and nothing else */
     bool no_recovered_types; /* leave out types of objects that code compares itself, which branches
-                              * tell the counts of; with no_vtables they are left out, too */
+                              * give the counts of; with no_vtables they are left out, too */
     bool no_scale; /* of recordings of branches: count what windows saw, not what they stand for */
 };
 
@@ -154,7 +154,7 @@ struct pgk_gen_stats {
     double vtable_scale; /* by which counts of types were multiplied; 0: they were not */
     char (*examples)[PGK_GEN_EXAMPLE_SIZE]; /* by enum pgk_gen_drop: the first of each kind; "":
                                              * none. They belong to the generator */
-    size_t n_examples;    /* kinds that this library tells apart */
+    size_t n_examples;    /* kinds that this library distinguishes */
     uint64_t settling, settled; /* functions that hold 90 % of the samples that counts are inferred
                                  * of; of these, with PGK_GEN_SETTLED samples or more */
     double record_more;   /* how many times as many samples settle all of them; 0: does not apply */

@@ -286,8 +286,8 @@ size_t pgk_heap_cold_by_default(const struct pgk_heap *heap);
 
 /* A new profile in which the addresses of modules are counted as raw profiles of that version do:
  * 1 and 2 know a module by the place of its code in the file, later ones by its build id.
- * What a module is in the other way is told by its binary; modules without are kept as they
- * are. PGK_E_MISMATCH if there are modules to be told and no binary is one of them. `from` is not
+ * What a module is in the other form is read from its binary; those without are kept as they
+ * are. PGK_E_MISMATCH if there are modules to convert and no binary is one of them. `from` is not
  * changed; `binaries` may be NULL. */
 int pgk_heap_rebase(struct pgk_heap **into, const struct pgk_heap *from,
                     struct pgk_binaries *binaries, uint32_t raw_version, struct pgk_err *err);
@@ -332,7 +332,7 @@ int pgk_heap_prune(struct pgk_heap **into, const struct pgk_heap *from,
 int pgk_heap_name_functions(struct pgk_heap *heap, struct pgk_binaries *binaries,
                             struct pgk_err *err);
 
-/* Finds out which type the objects of contexts have, as far as the binaries tell it
+/* Finds out which type the objects of contexts have, as far as the binaries say it
  * (docs/formats/heap-types.md): fills in PGK_MIB_DataTypeId, and names for it. `by_names`: also
  * where names of functions of the C++ library say it, which profiles need not hold, as it can be
  * found again. Without binaries (NULL) these names are asked for contexts without a type only. For
@@ -358,7 +358,7 @@ struct pgk_heap_target {
 };
 /* Receives what is lost, to be read after "lost: ". */
 typedef void pgk_heap_loss_fn(void *ctx, const char *what);
-/* Calls `fn` for everything that the profile tells and that the target cannot hold; returns how
+/* Calls `fn` for everything in the profile that the target cannot hold; returns how
  * many such things there are, or a negative status. */
 int pgk_heap_losses(const struct pgk_heap *heap, const struct pgk_heap_target *target,
                     pgk_heap_loss_fn *fn, void *ctx, struct pgk_err *err);
@@ -423,7 +423,7 @@ struct pgk_heap_share {
  * peak; each context's PGK_MIB_PeakSize is the sum over all processes, each at its own peak. */
 struct pgk_heap_times {
     size_t struct_size;    /* sizeof(struct pgk_heap_times), set by the caller */
-    uint64_t processes;    /* that the profile tells this of; 0: it does not */
+    uint64_t processes;    /* that the profile has this of; 0: none */
     uint64_t peak_ms;      /* when most was alive, since the process started */
     uint64_t peak_bytes;   /* alive then */
     uint64_t peak_objects; /* alive then */
@@ -431,11 +431,11 @@ struct pgk_heap_times {
                                             is changed; given for building it is copied */
     size_t n_points;       /* number of them; 0: no curve */
     const struct pgk_heap_share *shares; /* given for building, where it is copied; else NULL, and
-                                            pgk_heap_point_share tells them */
+                                            pgk_heap_point_share gives them */
     size_t n_shares;       /* number of them. Some points have shares: those of the contexts that
                               held most then, 24 at most as the runtime records them */
 };
-/* Tells how the heap was over time. Thread-safe for a profile that none changes. */
+/* Fills in how the heap was over time. Thread-safe for a profile that none changes. */
 void pgk_heap_over_time(const struct pgk_heap *heap, struct pgk_heap_times *times);
 
 /* The process that was recorded; of several merged ones the one that started first. */

@@ -87,7 +87,7 @@ const char *pgk_instr_name(const struct pgk_instr *profile, enum pgk_value_kind 
 
 /* Of code for GPUs: which counters of a function are uniform, that is 0, or for nine tenths counted
  * with all lanes of the wave active. Bit i % 8 of byte i / 8 is 1 for counter i if it is; bits
- * behind the last counter are 1. Fills at most `max` bytes, returns how many there are: 0 if
+ * after the last counter are 1. Fills at most `max` bytes, returns how many there are: 0 if
  * nothing is known of it. */
 size_t pgk_instr_uniformity(const struct pgk_instr *profile, size_t i, uint8_t *bits, size_t max);
 
@@ -102,11 +102,11 @@ size_t pgk_instr_binary_ids(const struct pgk_instr *profile);
 const uint8_t *pgk_instr_binary_id(const struct pgk_instr *profile, size_t i, size_t *size);
 size_t pgk_instr_traces(const struct pgk_instr *profile); /* orders of first calls */
 /* Trace 0 <= i < pgk_instr_traces(): ids of functions in the order of their first call, `*n` of
- * them, and how many runs it stands for (`weight` may be NULL). NULL behind the last. */
+ * them, and how many runs it stands for (`weight` may be NULL). NULL after the last. */
 const uint64_t *pgk_instr_trace_at(const struct pgk_instr *profile, size_t i, size_t *n,
                                    uint64_t *weight);
 size_t pgk_instr_vtables(const struct pgk_instr *profile); /* names of virtual tables */
-/* Name of virtual table 0 <= i < pgk_instr_vtables(); NULL behind the last. */
+/* Name of virtual table 0 <= i < pgk_instr_vtables(); NULL after the last. */
 const char *pgk_instr_vtable_at(const struct pgk_instr *profile, size_t i);
 
 /* How a program was instrumented: bits. */

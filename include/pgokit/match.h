@@ -33,7 +33,7 @@ enum pgk_match_level {
     PGK_MATCH_LINE_ZERO, /* compiled, on one of both sides, without a line, as merged calls are */
     PGK_MATCH_MOVED,     /* at another line or column, found by the order of calls */
     PGK_MATCH_REROUTED,  /* through a function that is new, gone or renamed */
-    PGK_MATCH_AMBIGUOUS, /* in several places, which nothing tells apart */
+    PGK_MATCH_AMBIGUOUS, /* in several places, which nothing distinguishes */
     PGK_MATCH_FUNCTIONS, /* the functions are there, the call is not */
     PGK_MATCH_GONE,      /* a function is not there */
     PGK_MATCH_LEVELS,    /* number of them */

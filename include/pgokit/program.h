@@ -31,9 +31,9 @@ enum pgk_heap_runtime {
 struct pgk_program {
     size_t struct_size; /* sizeof(struct pgk_program), set by the caller */
     enum pgk_program_kind kind; /* how it is started */
-    char interpreter[256]; /* of a script: the program behind #! */
+    char interpreter[256]; /* of a script: the program after #! */
     enum pgk_heap_runtime heap_runtime; /* which runtime is in it */
-    bool histogram_known; /* the next field was found; stripped programs do not tell */
+    bool histogram_known; /* the next field was found; not of stripped programs */
     bool histogram;       /* built to count accesses by place in the object */
     /* The dynamic linker that starts it, if it is not glibc's, for whose programs the libraries are
      * that are preloaded; else "". */

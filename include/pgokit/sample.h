@@ -96,7 +96,7 @@ struct pgk_sample_function {
     uint32_t attributes;    /* bits of enum pgk_sample_attribute */
     uint32_t caller;        /* node that it is inlined into or called from; 0: none. The caller
                                  of a context need not have a profile of its own */
-    uint32_t line;          /* of the call in the caller: lines behind its first, or probe id */
+    uint32_t line;          /* of the call in the caller: lines after its first, or probe id */
     uint32_t discriminator; /* of the call in the caller; 0: none */
     bool inlined;           /* into the caller; else a function or a calling context */
     const char *file;       /* source file of the function of this name; "": unknown, or several */
@@ -107,7 +107,7 @@ bool pgk_sample_get(const struct pgk_sample *profile, uint32_t node,
                     struct pgk_sample_function *function);
 /* The functions inlined into a node, ordered by place: the first one, or 0. */
 uint32_t pgk_sample_first_inlinee(const struct pgk_sample *profile, uint32_t node);
-/* The one behind `inlinee` in the same node, or 0. */
+/* The one after `inlinee` in the same node, or 0. */
 uint32_t pgk_sample_next_inlinee(const struct pgk_sample *profile, uint32_t inlinee);
 
 /* What a record counts. */
@@ -122,14 +122,14 @@ struct pgk_sample_record {
     uint32_t node;      /* whose records; set by the caller */
     uint32_t position;  /* 0 in the beginning; then of pgk_sample_next_record() alone */
     enum pgk_sample_record_kind kind; /* what is counted */
-    uint32_t line;          /* lines behind the function's first, or probe id */
+    uint32_t line;          /* lines after the function's first, or probe id */
     uint32_t discriminator; /* 0: none */
     uint64_t count;         /* samples, calls or objects; sums stop at 2^64 - 1 */
     const char *name;       /* of the target or type; "": known by its GUID alone, or a line */
     uint64_t guid;          /* of a name that is not known; else 0, see pgk_sample_guid() */
 };
 /* Goes on to the next record of a node, ordered by place, a line before its targets and those
- * before its types; false behind the last one. */
+ * before its types; false after the last one. */
 bool pgk_sample_next_record(const struct pgk_sample *profile, struct pgk_sample_record *record);
 
 /* Symbol 0 <= i < n_symbols of the list of the program's symbols (pgk_sample_info()); else
@@ -166,10 +166,10 @@ int pgk_sample_build_kind(struct pgk_sample *profile, bool contexts, bool probes
 /* Adds a function, or finds the one of this linkage name; `*node` is its node. */
 int pgk_sample_build_function(struct pgk_sample *profile, const char *name, uint32_t *node,
                               struct pgk_err *err);
-/* A call on the way to a context. */
+/* A call on the path to a context. */
 struct pgk_sample_call {
     const char *function;   /* linkage name of the caller */
-    uint32_t line;          /* of the call: lines behind the caller's first, or probe id */
+    uint32_t line;          /* of the call: lines after the caller's first, or probe id */
     uint32_t discriminator; /* 0: none */
 };
 /* Adds, or finds, the context of function `name` called through `n` calls, outermost first.
@@ -181,7 +181,7 @@ int pgk_sample_build_inlinee(struct pgk_sample *profile, uint32_t parent, uint32
                              uint32_t discriminator, const char *name, uint32_t *node,
                              struct pgk_err *err);
 /* Adds samples of a place: `line` is counted from the function's first line (0 to 65535) or a
- * probe id, `discriminator` tells blocks of a line apart (0: none). */
+ * probe id, `discriminator` distinguishes blocks of a line (0: none). */
 int pgk_sample_build_line(struct pgk_sample *profile, uint32_t node, uint32_t line,
                           uint32_t discriminator, uint64_t samples, struct pgk_err *err);
 /* Adds calls of the function `name` from a place. */
@@ -291,7 +291,7 @@ struct pgk_sample_diff_figures {
     double growth_percent; /* samples; less than 0: fewer than before */
     double new_percent;    /* samples in functions that base does not have */
     double moved_points;   /* of the function whose share of all samples moved most, by how many
-                              percentage points, whichever way */
+                              percentage points, up or down */
 };
 /* Fills in the figures of a comparison. */
 void pgk_sample_diff_figures(const struct pgk_sample_diff *diff,

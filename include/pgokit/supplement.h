@@ -28,7 +28,7 @@ struct pgk_supplement_opts {
     uint64_t cold_count;  /* functions with larger counters stay; 0: what compilers take for the
                              largest cold count by the profile's summary */
 };
-/* How many functions were changed, and in which way. */
+/* How many functions were changed, and how. */
 struct pgk_supplemented {
     size_t struct_size; /* sizeof(struct pgk_supplemented), set by the caller */
     size_t hot, warm;   /* marked as such, their counts being of no use */

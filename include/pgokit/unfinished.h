@@ -1,4 +1,4 @@
-/* Leaving nothing behind when the process is to end early. */
+/* Leaving no temporary files when the process is to end early. */
 #ifndef PGOKIT_UNFINISHED_H
 #define PGOKIT_UNFINISHED_H
 

@@ -28,7 +28,7 @@ extern "C" {
 enum pgk_use {
     PGK_USE_COMPARED,     /* type: a link compares the virtual table */
     PGK_USE_HINTED,       /* context: the call that allocates has its hint */
-    PGK_USE_GIVEN,        /* type: LLVM was told; no link is known to have used it */
+    PGK_USE_GIVEN,        /* type: LLVM got it; no link is known to have used it */
     PGK_USE_IN_LINK,      /* context: callers differ, which is left to a link */
     PGK_USE_LOCAL_TABLE,  /* type: given, but its table is a local one of another module */
     PGK_USE_CALLERS,      /* context: callers differ, and there is no link with LTO */

@@ -42,17 +42,17 @@ PGK_MUST_USE int pgk_heap_page_make(struct pgk_heap_page *p, struct pgk_err *err
 void pgk_heap_page_free(struct pgk_heap_page *p);
 
 static inline const struct pgk_mib *pgk_heap_page_now(const struct pgk_heap_page *p, size_t row,
-                                                 struct pgk_mib *room)
+                                                 struct pgk_mib *space)
 {
     uint32_t context = p->rows[row].pair.now;
-    return context == PGK_NO_CONTEXT ? NULL : pgk_heap_mib(p->now, context, room);
+    return context == PGK_NO_CONTEXT ? NULL : pgk_heap_mib(p->now, context, space);
 }
 
 static inline const struct pgk_mib *pgk_heap_page_before(const struct pgk_heap_page *p, size_t row,
-                                                    struct pgk_mib *room)
+                                                    struct pgk_mib *space)
 {
     uint32_t context = p->rows[row].pair.before;
-    return context == PGK_NO_CONTEXT ? NULL : pgk_heap_mib(p->before, context, room);
+    return context == PGK_NO_CONTEXT ? NULL : pgk_heap_mib(p->before, context, space);
 }
 
 /* Finds types and their sums. */
@@ -60,9 +60,9 @@ PGK_MUST_USE int pgk_heap_page_types(struct pgk_heap_page *p, struct pgk_err *er
 void pgk_heap_page_types_free(struct pgk_heap_page *p);
 /* Sums of a type, NULL where the profile does not have it. */
 const struct pgk_mib *pgk_heap_page_type_now(const struct pgk_heap_page *p, size_t type,
-                                             struct pgk_mib *room);
+                                             struct pgk_mib *space);
 const struct pgk_mib *pgk_heap_page_type_before(const struct pgk_heap_page *p, size_t type,
-                                                struct pgk_mib *room);
+                                                struct pgk_mib *space);
 /* The type of the objects of a row. */
 uint32_t pgk_heap_page_type_of(const struct pgk_heap_page *p, size_t row);
 

@@ -208,7 +208,7 @@ static void put_stacks(struct pgk_heap_page *p)
 }
 
 typedef const struct pgk_mib *side_fn(const struct pgk_heap_page *p, size_t row,
-                                       struct pgk_mib *room);
+                                       struct pgk_mib *space);
 
 /* One column per field that some of `n` contexts or types know; null where one does not. */
 static void put_fields(struct pgk_heap_page *p, const char *key, side_fn *side, size_t n)

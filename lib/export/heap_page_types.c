@@ -62,16 +62,16 @@ static const struct pgk_mib *sum_of(const struct pgk_heap_page *p, size_t type,
 }
 
 const struct pgk_mib *pgk_heap_page_type_now(const struct pgk_heap_page *p, size_t type,
-                                             struct pgk_mib *room)
+                                             struct pgk_mib *space)
 {
-    (void)room;
+    (void)space;
     return sum_of(p, type, &p->types);
 }
 
 const struct pgk_mib *pgk_heap_page_type_before(const struct pgk_heap_page *p, size_t type,
-                                                struct pgk_mib *room)
+                                                struct pgk_mib *space)
 {
-    (void)room;
+    (void)space;
     return sum_of(p, type, &p->types_before);
 }
 

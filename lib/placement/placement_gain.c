@@ -69,30 +69,30 @@ static uint32_t node_of_call(const struct pgk_plan *plan, size_t first,
 
 /* The nodes that a context leads through: the call that allocates, the last one, and what the steps
  * between them cost an allocation. */
-struct way {
+struct path {
     uint32_t leaf, node;
     uint64_t tenths_ns;
 };
 
 /* By the first of the calls that a step was compiled to and the trie has. */
-static struct way way_of(const struct pgk_plan *plan, const struct pgk_plan_context *c)
+static struct path path_of(const struct pgk_plan *plan, const struct pgk_plan_context *c)
 {
-    struct way w = {0};
+    struct path path = {0};
     for (uint32_t step = 0; step < c->n_steps; step++) {
         const struct pgk_plan_step *s = &plan->steps.v[c->first_step + step];
-        const size_t first = first_below(plan, w.node);
+        const size_t first = first_below(plan, path.node);
         uint32_t below = 0;
         if (!first)
             break;
-        w.tenths_ns += !step ? 0 : step == 1 ? FIRST_STEP : FURTHER_STEP;
+        path.tenths_ns += !step ? 0 : step == 1 ? FIRST_STEP : FURTHER_STEP;
         for (uint32_t i = 0; i < s->n && !below; i++)
             below = node_of_call(plan, first, &plan->calls.v[s->first + i]);
         if (!below)
             break;
-        w.leaf = w.leaf ? w.leaf : below;
-        w.node = below;
+        path.leaf = path.leaf ? path.leaf : below;
+        path.node = below;
     }
-    return w;
+    return path;
 }
 
 /* Objects of a context that are alive at the peak. */
@@ -106,13 +106,13 @@ void pgk_plan_take_found_groups(struct pgk_plan *plan, enum pgk_plan_reason othe
     plan->looks = (struct pgk_plan_looks){0};
     for (size_t i = 0; i < plan->contexts.n; i++) {
         struct pgk_plan_context *c = &plan->contexts.v[i];
-        const struct way w = way_of(plan, c);
+        const struct path path = path_of(plan, c);
         if (c->reason == PGK_PLAN_SPLIT) {
-            c->group = plan->nodes.v[w.node].group;
+            c->group = plan->nodes.v[path.node].group;
             c->reason = c->group ? PGK_PLAN_SPLIT : otherwise;
         }
-        plan->looks.allocations += w.tenths_ns ? c->objects : 0;
-        plan->looks.tenths_ns += w.tenths_ns * c->objects;
+        plan->looks.allocations += path.tenths_ns ? c->objects : 0;
+        plan->looks.tenths_ns += path.tenths_ns * c->objects;
         plan->looks.apart += c->group ? alive(c) : 0;
     }
 }
@@ -180,10 +180,10 @@ static void take_looks(const struct pgk_plan *plan, struct leaf *leaves, uint32_
         leaves[i].node = (uint32_t)i;
     for (size_t i = 0; i < plan->contexts.n; i++) {
         const struct pgk_plan_context *c = &plan->contexts.v[i];
-        const struct way w = way_of(plan, c);
-        leaf_of[i] = w.leaf;
-        leaves[w.leaf].looks.tenths_ns += w.tenths_ns * c->objects;
-        leaves[w.leaf].looks.apart += c->group ? alive(c) : 0;
+        const struct path path = path_of(plan, c);
+        leaf_of[i] = path.leaf;
+        leaves[path.leaf].looks.tenths_ns += path.tenths_ns * c->objects;
+        leaves[path.leaf].looks.apart += c->group ? alive(c) : 0;
     }
 }
 
