@@ -38,29 +38,6 @@ case "$*" in
 esac
 """
 
-LIBRARY = r"""
-static volatile int sink;
-__attribute__((noinline)) static int step(int x) { return x % 3 ? x + sink : x * 2; }
-int library(int n)
-{
-    int s = 0;
-    for (int i = 0; i < n; i++)
-        s += step(i);
-    return s;
-}
-"""
-PROGRAM = r"""
-#include <stdio.h>
-extern int library(int n);
-__attribute__((noinline)) static int step(int x) { return x & 1 ? library(x % 50) : x; }
-int main(void)
-{
-    int s = 0;
-    for (int i = 0; i < 2000; i++)
-        s += step(i);
-    return printf("%d\n", s) < 0;
-}
-"""
 
 
 # ---- recordings ----
@@ -264,12 +241,10 @@ def instructions_alone(work, release):
 def several(work, release):
     """A program and its library in one pass, a file for each."""
     folder = work.temp("several")
-    write(f"{folder}/library.c", LIBRARY.encode())
-    write(f"{folder}/program.c", PROGRAM.encode())
     clang = tool("clang", 22)
     library, exe, unused = f"{folder}/library.so", f"{folder}/program", f"{folder}/unused"
-    good(clang, *LINK, "-shared", "-fPIC", f"{folder}/library.c", "-o", library)
-    good(clang, *LINK, f"{folder}/program.c", library, "-o", exe, f"-Wl,-rpath,{folder}")
+    good(clang, *LINK, "-shared", "-fPIC", os.path.join(PROGRAMS, "bolt_library.c"), "-o", library)
+    good(clang, *LINK, os.path.join(PROGRAMS, "bolt.c"), library, "-o", exe, f"-Wl,-rpath,{folder}")
     shutil.copy(exe, unused)
     trace = record(work, exe, [])
     files = ["-b", exe, "-b", library]

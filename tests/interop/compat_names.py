@@ -12,7 +12,8 @@ import sys
 import gcc_samples
 from gcov_gcc import dump
 from instr_profiles import RUNS, counted, profdata
-from peers import Skip, at_hand, beside, good, main, peer, read, require, run, tool, write
+from peers import (Skip, at_hand, beside, good, main, peer, program_text, read, require, run, tool,
+                   write)
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 GOLDEN = os.path.join(os.path.dirname(HERE), "golden")
@@ -227,23 +228,7 @@ def damaged(work):
 
 # ---- recordings ----
 
-SOURCE = """
-int sink;
-__attribute__((noinline)) int times(int v) { return v * 3 + 1; }
-__attribute__((noinline)) int f(int c) {
-    sink += c;
-    if (c & 1)
-        sink ^= times(c);
-    else
-        sink--;
-    return sink;
-}
-int main(int argc, char **argv) {
-    for (long i = 0; i < ROUNDS; i++)
-        sink += f(i);
-    return sink == 7;
-}
-"""
+SOURCE = program_text("compat_loop.c")
 
 
 def built(names, compiler, rounds, *options):

@@ -5,36 +5,17 @@ perf.data with addresses, as AMD IBS raw data and as ARM SPE, of a program whose
 the recording or not.
 """
 
+import functools
 import os
 import re
 import sys
 
 from gen_types import BASE, LOAD, PID, mappings
-from peers import AARCH64, Skip, good, main, need_aarch64, peer, read, require, run, tool, write
+from peers import AARCH64, PROGRAMS, Skip, good, main, need_aarch64, peer, read, require, run, tool
 from perf_writer import (ADDR, DATA_SRC, IP, PERIOD, RAW, TID, TIME, Event, Recording, ibs_raw,
                          spe_record)
 
-SOURCE = r"""
-#include <stdio.h>
-int hot_data = 1, cold_data = 2;
-int hot_zero[100], cold_zero[100];
-static int hot_local = 3;
-const int hot_constant[4] = {1, 2, 3, 4}, cold_constant[4] = {4, 3, 2, 1};
-__attribute__((noinline)) const char *text(int i)
-{
-    return i == 1 ? "hot words" : i == 2 ? "cold words" : "more cold words";
-}
-__attribute__((noinline)) int work(int i)
-{
-    hot_local += i;
-    hot_zero[i % 100] = cold_zero[i % 50] + hot_local;
-    return hot_data + cold_data * i + hot_constant[i & 3] + cold_constant[i & 1];
-}
-int main(int argc, char **argv)
-{
-    return printf("%s %d\n", text(argc), work(argc)) < 0;
-}
-"""
+SOURCE = os.path.join(PROGRAMS, "data_objects.c")
 COUNTS = {"hot_data": 300, "hot_zero": 200, "hot_local": 100, "hot_constant": 50}
 LINES = {"hot_data": 3, "hot_zero": 4, "hot_local": 5, "hot_constant": 6}
 OF_LITERAL = 25
@@ -43,9 +24,8 @@ COLD = {"cold_data", "cold_zero", "cold_constant"}
 
 def build(work, *options):
     folder = work.temp("data")
-    write(f"{folder}/data.c", SOURCE.encode())
     good(tool("clang", 22), *options, "-O2", "-g", "-fPIE", "-pie", "-fuse-ld=lld",
-         f"{folder}/data.c", "-o", f"{folder}/data")
+         SOURCE, "-o", f"{folder}/data")
     return f"{folder}/data"
 
 
@@ -58,6 +38,7 @@ def places(exe):
     return found
 
 
+@functools.lru_cache(maxsize=None)
 def literal_at(exe, text):
     """Address of a string in .rodata."""
     rows = re.findall(r"\] (\.rodata\S*) +PROGBITS +(\S+) (\S+) (\S+)",
@@ -134,8 +115,7 @@ def right_counts(work, form, *options):
     require({k: int(v) for k, v in counts.items()} == COUNTS, text)
     lines = re.findall(r"Symbol: +(\S+)\n +AccessCount: +\d+\n +Locations:\n"
                        r" +- FileName: +'?(\S+?)'?\n +Line: +(\d+)\n", text)
-    require({name: int(line) for name, file, line in lines if file.endswith("data.c")} == LINES,
-            text)
+    require({name: int(line) for name, file, line in lines if file == SOURCE} == LINES, text)
     literals = re.findall(r"Hash: +(\d+)\n +AccessCount: +(\d+)", text)
     require([int(n) for _, n in literals] == [OF_LITERAL], text)
     cold = set(re.findall(r"^ +- ([A-Za-z_]\S*)$", text, re.M))
@@ -150,7 +130,7 @@ def sections_of(work, release):
     literals = ["-mllvm", "-memprof-annotate-string-literal-section-prefix"]
     good(clang, "-O2", f"-fmemory-profile-use={profile(work, exe, 'perf.data')}",
          "-fpartition-static-data-sections", *(literals if release > 22 else []), "-c",
-         exe + ".c", "-o", out)
+         SOURCE, "-o", out)
     text = good(tool("readelf"), "-sSW", out)
     names = dict(re.findall(r"^ +\[ *(\d+)\] (\.\S+)", text, re.M))
     where = {name: names.get(number, "") for number, name in

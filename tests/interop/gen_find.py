@@ -8,19 +8,10 @@ import re
 import shutil
 import sys
 
-from peers import good, main, read, require, run, tool, write
+from peers import good, main, program_text, read, require, run, tool, write
 from perf_writer import IP, TID, TIME, Event, Recording
 
-SOURCE = """
-__attribute__((noinline)) int work(int n)
-{
-    int sum = 0;
-    for (int i = 0; i < n; i++)
-        sum += i ^ n;
-    return sum;
-}
-int main(int argc, char **argv) { return work(argc * 1000) == (int)(long)argv; }
-"""
+SOURCE = program_text("one_loop.c")
 # No server, and no cache but those that a case makes.
 ALONE = {"DEBUGINFOD_URLS": "", "DEBUGINFOD_CACHE_PATH": "/nonexistent/cache",
          "PERF_BUILDID_DIR": "/nonexistent/debug", "PERF_CONFIG": "/dev/null",

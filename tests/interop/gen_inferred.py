@@ -8,16 +8,13 @@ import os
 import re
 import sys
 
-from gen_profiles import FRAMES, LINES, PROBES, without_chains
+from gen_profiles import without_chains
 from peers import PROGRAMS, Skip, good, main, read, require, run, tool, write
+from stepped import FRAMES, LINES, PROBES, WALKS, built, recorded
 
-SOURCES = [os.path.join(PROGRAMS, s) for s in ("walks.cpp", "walks_other.cpp")]
-
-
-def build(work, kind, *flags):
-    exe = os.path.join(work.temp("inferred"), "walks")
-    good(tool("clang++", 22), "-O2", "-g", "-static", kind, FRAMES, *flags, *SOURCES, "-o", exe)
-    return exe
+FLAGS = ("-O2", "-g", "-static", FRAMES)
+VIRTUALS = ("-O2", "-g", LINES, FRAMES)
+ROUNDS = {"every": 101, "samples": 6000, "rounds": 3000}
 
 
 def instructions_alone(trace):
@@ -41,10 +38,16 @@ def gen(work, exe, recording, *options):
     return out, json.loads(report)
 
 
+def compiled(work, kind, profile):
+    """The program by a profile."""
+    exe = os.path.join(work.temp("compiled"), "walks")
+    good(tool("clang++", 22), *FLAGS, kind, profile,
+         *(os.path.join(PROGRAMS, name) for name in WALKS), "-o", exe)
+    return exe
+
+
 def near_the_truth(work, kind, mode):
-    exe = build(work, kind)
-    trace = exe + ".trace"
-    good(work.recorder, "-g", "-e", "53", "-n", "6000", trace, exe, "100000", timeout=300)
+    exe, trace = recorded(work, 22, *FLAGS, kind, every=53, samples=6000)
     truth, _ = gen(work, exe, without_chains(trace), "--mode", mode)
     inferred, report = gen(work, exe, instructions_alone(trace), "--mode", mode)
     require(report["inferred"] > 3000 and not report["ranges_bad"], str(report))
@@ -53,29 +56,13 @@ def near_the_truth(work, kind, mode):
                        if "Whole program profile similarity" in line).split(":")[1].strip(" %\t"))
     # 73 to 76 % mostly; a few samples more or less can decide which of two ways all the flow takes.
     require(share > 50, f"similar by {share} % only\n{text}")
-    optimised = build(work, kind, f"-fprofile-sample-use={inferred}")
-    good(optimised, "1000")
+    good(compiled(work, kind, f"-fprofile-sample-use={inferred}"), "1000")
 
 
 def balances(work):
     """A function's line counts of one straight block are equal, and a branch's two ways add up."""
     folder = work.temp("balance")
-    source = os.path.join(folder, "ways.c")
-    with open(source, "w", encoding="utf-8") as f:
-        f.write("volatile int sink, other;\n"
-                "__attribute__((noinline)) void ways(int x) {\n"
-                "  sink = 1;\n"
-                "  if (x % 8)\n"
-                "    sink += 2;\n"
-                "  else\n"
-                "    other *= 3;\n"
-                "  sink = 4;\n"
-                "}\n"
-                "int main(void) {\n"
-                "  for (int i = 0; i < 40000; i++)\n"
-                "    ways(i);\n"
-                "  return 0;\n"
-                "}\n")
+    source = os.path.join(PROGRAMS, "even_blocks.c")
     exe = os.path.join(folder, "ways")
     good(tool("clang", 22), "-O1", "-g", LINES, FRAMES, "-static", source, "-o", exe)
     trace = exe + ".trace"
@@ -96,7 +83,7 @@ def balances(work):
 
 def recorded_here(work):
     """What `perf record` can do on any machine, by its clock."""
-    exe = build(work, LINES)
+    exe = built(work, 22, *FLAGS, LINES)
     data = exe + ".data"
     run(tool("perf"), "record", "-q", "-e", "cpu-clock:u", "-F", "10000", "-o", data, "--", exe,
         "3000000")
@@ -106,14 +93,12 @@ def recorded_here(work):
     if report["inferred"] < 100:
         raise Skip(f"perf recorded too few samples: {report['samples']}")
     require(report["functions"] > 2, str(report))
-    build(work, LINES, f"-fprofile-sample-use={profile}")
+    compiled(work, LINES, f"-fprofile-sample-use={profile}")
 
 
 def huge_counts(work):
     """Aggregated samples with counts near 2^64 do no harm."""
-    exe = build(work, LINES)
-    trace = exe + ".trace"
-    good(work.recorder, "-g", "-e", "53", "-n", "9000", trace, exe, "100000", timeout=300)
+    exe, trace = recorded(work, 22, *FLAGS, LINES, every=53, samples=6000)
     lines = []
     with open(instructions_alone(trace), encoding="utf-8") as f:
         for line in f:
@@ -135,37 +120,10 @@ def chains_alone(trace):
     return out
 
 
-SHAPES = """
-struct Shape { virtual int area(int x) const = 0; };
-struct Often : Shape { int area(int x) const override; };
-struct Rarely : Shape { int area(int x) const override; };
-volatile int sink;
-__attribute__((noinline)) int Often::area(int x) const {
-  for (int i = 0; i < 10; i++) sink += i;
-  return x * 3;
-}
-__attribute__((noinline)) int Rarely::area(int x) const {
-  for (int i = 0; i < 40; i++) sink -= i; // takes four times as long
-  return x ^ 7;
-}
-__attribute__((noinline)) int ask(const Shape *s, int x) {
-  return s->area(x) + 1;
-}
-int main() {
-  Often often; Rarely rarely;
-  for (int i = 0; i < 30000; i++)
-    sink += ask(i % 4 ? (const Shape *)&often : &rarely, i);
-  return 0;
-}
-"""
-
-
 def whom_indirect_calls_enter(work, kind, mode):
     """Call chains tell it, without branches; a callee that takes long is not called more often."""
     folder = work.temp("targets")
-    source, exe = os.path.join(folder, "shapes.cpp"), os.path.join(folder, "shapes")
-    with open(source, "w", encoding="utf-8") as f:
-        f.write(SHAPES)
+    source, exe = os.path.join(PROGRAMS, "often_rarely.cpp"), os.path.join(folder, "shapes")
     good(tool("clang++", 22), "-O1", "-g", kind, FRAMES, "-mno-omit-leaf-frame-pointer",
          "-fno-optimize-sibling-calls", source, "-o", exe)
     trace = exe + ".trace"
@@ -190,16 +148,7 @@ def whom_indirect_calls_enter(work, kind, mode):
 def pointers_to_functions_need_call_chains(work):
     """No table tells which functions a pointer may hold."""
     folder = work.temp("pointers")
-    source, exe = os.path.join(folder, "pointers.c"), os.path.join(folder, "pointers")
-    with open(source, "w", encoding="utf-8") as f:
-        f.write("volatile int sink;\n"
-                "static void one(int x) { for (int i = 0; i < 10; i++) sink += i * x; }\n"
-                "struct table { long unused[3]; void (*call)(int); } table = {{0}, one};\n"
-                "__attribute__((noinline)) void ask(struct table *t, int x) {\n"
-                "  t->call(x);\n"
-                "  sink++;\n"
-                "}\n"
-                "int main(void) { for (int i = 0; i < 30000; i++) ask(&table, i); }\n")
+    source, exe = os.path.join(PROGRAMS, "called_pointers.c"), os.path.join(folder, "pointers")
     good(tool("clang", 22), "-O1", "-g", LINES, FRAMES, source, "-o", exe)
     trace = exe + ".trace"
     good(work.recorder, "-g", "-e", "7", "-n", "3000", trace, exe, timeout=300)
@@ -230,11 +179,7 @@ def share_in_common(a, b):
 
 def virtual_calls_without_call_chains(work, *flags):
     """Tables of virtual functions tell whom a call can enter, entries how often each was."""
-    exe = os.path.join(work.temp("virtuals"), "virtuals")
-    good(tool("clang++", 22), "-O2", "-g", LINES, FRAMES, *flags,
-         os.path.join(PROGRAMS, "virtuals.cpp"), "-o", exe)
-    trace = exe + ".trace"
-    good(work.recorder, "-g", "-e", "101", "-n", "6000", trace, exe, "3000", timeout=300)
+    exe, trace = recorded(work, 22, *VIRTUALS, *flags, sources=("virtuals.cpp",), **ROUNDS)
     truth, _ = gen(work, exe, without_chains(trace))
     alone, report = gen(work, exe, instructions_alone(trace))
     chains, _ = gen(work, exe, chains_alone(trace))
@@ -251,11 +196,7 @@ def virtual_calls_without_call_chains(work, *flags):
 
 def how_much_is_settled(work):
     """Few samples settle little, and the report says how many more would."""
-    exe = os.path.join(work.temp("settled"), "virtuals")
-    good(tool("clang++", 22), "-O2", "-g", LINES, FRAMES, os.path.join(PROGRAMS, "virtuals.cpp"),
-         "-o", exe)
-    trace = exe + ".trace"
-    good(work.recorder, "-g", "-e", "101", "-n", "6000", trace, exe, "3000", timeout=300)
+    exe, trace = recorded(work, 22, *VIRTUALS, sources=("virtuals.cpp",), **ROUNDS)
     ips = instructions_alone(trace)
     lines = read(ips).splitlines(keepends=True)
     maps = [line for line in lines if b"PERF" in line]
@@ -267,13 +208,12 @@ def how_much_is_settled(work):
             f"{much}\n{little}")
     said = run(work.pgokit, "gen", few, "-b", exe, "-o", few + ".afdo").errors
     more = little["record_more"]
-    require(f"record {more:.{int(more < 10)}f} times as long" in said, said)
+    times = f"{more:.1f}" if more < 10 else int(more + 0.5)
+    require(f"record {times} times as long" in said, said)
 
 
 def contexts_need_branches(work):
-    exe = build(work, LINES)
-    trace = exe + ".trace"
-    good(work.recorder, "-g", "-e", "53", "-n", "300", trace, exe, "1000", timeout=300)
+    exe, trace = recorded(work, 22, *FLAGS, LINES, every=53, samples=6000)
     result = run(work.pgokit, "gen", instructions_alone(trace), "-b", exe, "--mode", "cs", "-o",
                  os.devnull)
     require(result.code == 2 and "branch" in result.errors, str(result))

@@ -17,8 +17,7 @@ BUILDS = [*[Build(r, "-O2", PROBES, FRAMES) for r in (14, 19, 22)],
 
 
 def thresholds(work, b):
-    exe = build(work, b)
-    trace = record(work, exe)
+    exe, trace = record(work, b)
     plain = without_chains(trace)
     for n in ("20", "100", "1000"):
         hot, cold = ["--profile-summary-hot-count=" + n], ["--profile-summary-cold-count=" + n]
@@ -48,8 +47,7 @@ def heads(text):
 def entries_are_kept(work):
     """The pre-inliner of llvm-profgen loses entries of a function that calls itself through another
     one, if the context has nothing but entries; its total and lines are right."""
-    exe = build(work, Build(22, "-O2", LINES, FRAMES, "-mllvm", FLOW_SENSITIVE))
-    trace = record(work, exe)
+    exe, trace = record(work, Build(22, "-O2", LINES, FRAMES, "-mllvm", FLOW_SENSITIVE))
     entered = heads(ours(work, exe, trace, *KEPT))
     for n in ("20", "100", "1000"):
         mine = ours(work, exe, trace, "--contexts", "--cold-count", n)
@@ -119,8 +117,7 @@ def same_raw(work, exe, trace, own, peer):
 
 
 def depths(work, b):
-    exe = build(work, b)
-    trace = record(work, exe)
+    exe, trace = record(work, b)
     for n in range(4):
         peer, own = [f"--csprof-max-context-depth={n}"], ["--context-depth", str(n + 1)]
         mine = ours(work, exe, trace, *KEPT, *own)
@@ -139,8 +136,7 @@ def depths(work, b):
 
 
 def recursion(work, b):
-    exe = build(work, b)
-    trace = record(work, exe)
+    exe, trace = record(work, b)
     found = set()
     for n in range(4):
         peer, own = [f"--compress-recursion={n}"], ["--recursion", str(n)]
@@ -172,8 +168,7 @@ FROM_PROFILE = [
 
 def from_profile(work, b):
     """A profile with all contexts becomes what the recording would; others are trimmed."""
-    exe = build(work, b)
-    trace = record(work, exe)
+    exe, trace = record(work, b)
     whole = write(exe + ".whole", ours(work, exe, trace, *KEPT).encode())
     cold = [(["--profile-summary-cold-count=50"], ["--cold-count", "50"])]
     for peer, own in FROM_PROFILE + (cold if PROBES in b.flags else []):
@@ -188,8 +183,7 @@ def from_profile(work, b):
 
 def any_encoding(work):
     """The encoding of the profile does not matter; names that are hashes are looked up."""
-    exe = build(work, Build(22, "-O2", PROBES, FRAMES))
-    trace = record(work, exe)
+    exe, trace = record(work, Build(22, "-O2", PROBES, FRAMES))
     wanted = ours(work, exe, trace)
     for options in (["--to", "text"], ["--to", "extbinary"], ["--to", "extbinary", "--md5"],
                     ["--to", "extbinary", "--compress"]):
@@ -203,8 +197,7 @@ def any_encoding(work):
 
 
 def refused(work):
-    exe = build(work, Build(22, "-O2", PROBES, FRAMES))
-    trace = record(work, exe)
+    exe, trace = record(work, Build(22, "-O2", PROBES, FRAMES))
     whole = write(exe + ".whole", ours(work, exe, trace, *KEPT).encode())
     other = build(work, Build(22, "-O2", PROBES, FRAMES))
     good(tool("strip"), "-s", other)
@@ -231,7 +224,6 @@ def all_of(work, b):
 
 
 def add_cases(work, tap):
-    work.recorder = os.path.abspath(os.environ["BRANCH_TRACE"])
     for b in BUILDS:
         tap.add(f"limits and profiles of {b.name}", all_of, work, b)
     tap.add("entries are kept", entries_are_kept, work)

@@ -8,23 +8,11 @@ import os
 import shutil
 import sys
 
-from gen_profiles import FRAMES, LINES, without_chains
-from peers import PROGRAMS, good, main, read, require, run, tool, write
+from gen_profiles import without_chains
+from peers import good, main, read, require, run, write
+from stepped import FRAMES, LINES, built, recorded
 
-SOURCES = [os.path.join(PROGRAMS, name) for name in ("walks.cpp", "walks_other.cpp")]
-
-
-def build(work, *flags, optimised="-O2"):
-    exe = os.path.join(work.temp("misfit"), "walks")
-    good(tool("clang++", 22), optimised, "-g", LINES, FRAMES, *flags, "-Wl,--build-id=none",
-         *SOURCES, "-o", exe)
-    return exe
-
-
-def record(work, exe):
-    trace = exe + ".trace"
-    good(work.recorder, "-g", "-e", "211", "-n", "1500", trace, exe, "100000", timeout=300)
-    return trace
+FLAGS = ("-g", LINES, FRAMES, "-Wl,--build-id=none")
 
 
 def profile(work, exe, trace, *options):
@@ -33,8 +21,8 @@ def profile(work, exe, trace, *options):
 
 def another_build(work, contexts):
     """The report says how much does not fit, and what; the exit status is 1."""
-    right, wrong = build(work), build(work, optimised="-O1")
-    trace = record(work, right)
+    right, trace = recorded(work, 22, "-O2", *FLAGS)
+    wrong = built(work, 22, "-O1", *FLAGS)
     used = trace if contexts else without_chains(trace)
     result = run(work.pgokit, "gen", used, "-b", wrong, "-o", wrong + ".afdo", "-v")
     require(result.code == 1, str(result))
@@ -52,8 +40,8 @@ def another_build(work, contexts):
 
 def instructions_of_another_build(work):
     """So it is where counts are inferred from samples of instructions alone."""
-    right, wrong = build(work), build(work, optimised="-O1")
-    trace = record(work, right)
+    right, trace = recorded(work, 22, "-O2", *FLAGS)
+    wrong = built(work, 22, "-O1", *FLAGS)
     lines = [line for line in read(trace).split(b"\n") if b"PERF_RECORD" in line]
     for line in read(trace).split(b"\n"):
         if b"/0x" in line:
@@ -66,8 +54,7 @@ def instructions_of_another_build(work):
 
 def renamed(work):
     """--map takes the path that was recorded, or its last part; (deleted) is no part of a name."""
-    exe = build(work)
-    trace = record(work, exe)
+    exe, trace = recorded(work, 22, "-O2", *FLAGS)
     whole = profile(work, exe, trace)
     gone = write(trace + ".gone", read(trace).replace(f" {exe}\n".encode(),
                                                       f" {exe} (deleted)\n".encode()))
@@ -75,19 +62,18 @@ def renamed(work):
     require(profile(work, exe, gone) == whole, "(deleted) is taken for a part of the name")
     other = os.path.join(os.path.dirname(exe), "release=1.2")
     shutil.copy(exe, other)
-    for recorded in (exe, os.path.basename(exe)):
+    for name in (exe, os.path.basename(exe)):
         for path in (trace, gone):
-            found = good(work.pgokit, "gen", "-q", path, "--map", f"{recorded}={other}", "--to",
+            found = good(work.pgokit, "gen", "-q", path, "--map", f"{name}={other}", "--to",
                          "text", "-o", "-")
-            require(found == whole, f"--map {recorded}: another profile")
+            require(found == whole, f"--map {name}: another profile")
     result = run(work.pgokit, "gen", trace, "-b", exe, "--map", "nothing", "-o", os.devnull)
     require(result.code == 2 and "RECORDED=FILE" in result.errors, str(result))
 
 
 def none_of_use(work):
     """The files that were recorded are named, each by its last part, which is what --map takes."""
-    exe = build(work)
-    trace = record(work, exe)
+    exe, trace = recorded(work, 22, "-O2", *FLAGS)
     other = os.path.join(os.path.dirname(exe), "another")
     shutil.copy(exe, other)
     result = run(work.pgokit, "gen", trace, "-b", other, "-o", exe + ".afdo")
@@ -99,8 +85,7 @@ def none_of_use(work):
 def at_a_fixed_address(work):
     """A program that was linked to an address is used there if only other files are mapped, and
     that is said."""
-    exe = build(work, "-no-pie")
-    trace = record(work, exe)
+    exe, trace = recorded(work, 22, "-O2", *FLAGS, "-no-pie")
     others = write(trace + ".others", b"".join(
         line + b"\n" for line in read(trace).split(b"\n") if not line.endswith(exe.encode())))
     result = run(work.pgokit, "gen", "-q", others, "-b", exe, "--to", "text", "-o", "-")
@@ -109,7 +94,6 @@ def at_a_fixed_address(work):
 
 
 def add_cases(work, tap):
-    work.recorder = os.path.abspath(os.environ["BRANCH_TRACE"])
     for contexts in (False, True):
         tap.add(f"branches of another build, {'with' if contexts else 'without'} contexts",
                 another_build, work, contexts)

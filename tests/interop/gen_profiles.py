@@ -7,14 +7,9 @@ import os
 import re
 import sys
 
-from peers import (PROGRAMS, Failure, at_hand, good, main, need_linkers, require, run, tool,
-                   write)
+from peers import Failure, at_hand, good, main, require, run, tool, write
+from stepped import FRAMES, LINES, LLD, PROBES, built, recorded
 
-LLD = "-fuse-ld=/usr/bin/ld.lld-22"
-SOURCES = ["walks.cpp", "walks_other.cpp"]
-PROBES = "-fpseudo-probe-for-profiling"
-LINES = "-fdebug-info-for-profiling"
-FRAMES = "-fno-omit-frame-pointer"
 FLOW_SENSITIVE = "-enable-fs-discriminator=1"
 
 
@@ -71,18 +66,11 @@ BUILDS = [
 
 
 def build(work, b):
-    folder = work.temp("gen")
-    need_linkers(b.flags)
-    exe = os.path.join(folder, "walks")
-    good(tool("clang++", b.release), "-g", *b.flags,
-         *[os.path.join(PROGRAMS, s) for s in SOURCES], "-o", exe, timeout=300)
-    return exe
+    return built(work, b.release, "-g", *b.flags)
 
 
-def record(work, exe):
-    out = exe + ".trace"
-    good(work.recorder, "-g", "-e", "211", "-n", "1500", out, exe, "100000", timeout=300)
-    return out
+def record(work, b):
+    return recorded(work, b.release, "-g", *b.flags)
 
 
 def without_chains(trace):
@@ -199,9 +187,8 @@ def split_contexts(mine, other):
 
 
 def same_profiles(work, b):
-    exe = build(work, b)
+    exe, trace = record(work, b)
     release = max(22, b.release)
-    trace = record(work, exe)
     plain = without_chains(trace)
     by_probes = PROBES in b.flags
     failures = []
@@ -227,8 +214,7 @@ def same_profiles(work, b):
 
 def same_raw(work, kind, contexts, *flags):
     """Address counts are those of llvm-profgen, and give the profile of the recording."""
-    exe = build(work, Build(22, "-O2", kind, FRAMES, *flags))
-    trace = record(work, exe)
+    exe, trace = record(work, Build(22, "-O2", kind, FRAMES, *flags))
     used = trace if contexts else without_chains(trace)
     raw = good(work.pgokit, "gen", "-q", used, "-b", exe, "--raw", "-o", "-")
     equal(raw, theirs(exe, used, "--skip-symbolization"))
@@ -251,17 +237,17 @@ def same_raw(work, kind, contexts, *flags):
 
 def read_by_each_release(work, kind):
     """What only LLVM 22 reads, the flag of vtables, is not set where no type was met."""
-    exe = build(work, Build(14, "-O2", kind, FRAMES))
+    exe, trace = record(work, Build(14, "-O2", kind, FRAMES))
     out = exe + ".afdo"
-    good(work.pgokit, "gen", "-q", record(work, exe), "-b", exe, "-o", out)
+    good(work.pgokit, "gen", "-q", trace, "-b", exe, "-o", out)
     for release in at_hand(14, 16, 19, 22, 23):
         good(tool("llvm-profdata", release), "show", "--sample", out)
 
 
 def symbol_list(work, kind):
     """All functions of the program, by GUIDs in compressed sections, too."""
-    exe = build(work, Build(22, "-O2", kind, FRAMES))
-    trace = without_chains(record(work, exe))
+    exe, trace = record(work, Build(22, "-O2", kind, FRAMES))
+    trace = without_chains(trace)
     out, peer = exe + ".afdo", exe + ".theirs"
     good(tool("llvm-profgen", 22), f"--perfscript={trace}", f"--binary={exe}", "-o", peer,
          "--populate-profile-symbol-list", "--use-md5")
@@ -284,7 +270,6 @@ def theirs_of_raw(exe, path, *options):
 
 
 def add_cases(work, tap):
-    work.recorder = os.path.abspath(os.environ["BRANCH_TRACE"])
     for kind in (LINES, PROBES):
         tap.add(f"address counts, {kind}", same_raw, work, kind, False)
     tap.add(f"address counts with contexts, {PROBES}", same_raw, work, PROBES, True)

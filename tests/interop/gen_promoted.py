@@ -12,10 +12,10 @@ import sys
 
 import arm_trace
 from gen_inferred import instructions_alone
-from gen_profiles import FRAMES, LINES, LLD, PROBES
 from gen_types import LOAD, call_of, counts, recording, BASE, SLOT, symbols
 from peers import AARCH64, PROGRAMS, good, main, require, run, tool
 from perf_writer import ADDR, DATA_SRC, IP, PERIOD, TID, TIME, Event
+from stepped import FRAMES, LINES, LLD, PROBES, recorded
 
 SITES = ["_Z11calls_firstP4Basei", "_Z12calls_secondP4Basei"]
 FORMS = {
@@ -36,14 +36,9 @@ MODES = {
 }
 
 
-def build(work, kind, form):
-    exe = os.path.join(work.temp("promoted"), "types")
-    good(tool("clang++", 22), "-O2", "-g", kind, FRAMES, "-fno-strict-aliasing",
-         *FORMS[form],
-         os.path.join(PROGRAMS, "types_promoted.cpp"), "-o", exe)
-    trace = exe + ".trace"
-    good(work.recorder, "-g", "-e", "53", "-n", "1500", trace, exe, "100000", timeout=300)
-    return exe, trace
+def build(work, kind, form, samples=1500):
+    return recorded(work, 22, "-O2", "-g", kind, FRAMES, "-fno-strict-aliasing", *FORMS[form],
+                    sources=("types_promoted.cpp",), every=53, samples=samples)
 
 
 def gen(work, exe, *inputs):
@@ -95,8 +90,7 @@ def on_aarch64(work, form):
 
 def inferred(work):
     """Without branch stacks, from the samples of instructions alone."""
-    exe, trace = build(work, LINES, "position-independent")
-    good(work.recorder, "-g", "-e", "53", "-n", "6000", trace, exe, "100000", timeout=300)
+    exe, trace = build(work, LINES, "position-independent", samples=6000)
     text, report = gen(work, exe, instructions_alone(trace), "--mode", "autofdo")
     require(report["inferred"], str(report))
     check_shares(text, report, room=0.2)
@@ -128,7 +122,6 @@ def only_if_asked_for(work):
 
 
 def add_cases(work, tap):
-    work.recorder = os.path.abspath(os.environ["BRANCH_TRACE"])
     for mode in MODES:
         tap.add(f"types of comparisons, {mode}", recovered, work, mode, "position-independent")
     for form in list(FORMS)[1:]:

@@ -7,19 +7,15 @@ import json
 import os
 import sys
 
-from gen_profiles import FRAMES, LINES
 from gen_types import mappings
-from peers import PROGRAMS, good, main, read, require, run, tool, write
+from peers import good, main, read, require, run, tool, write
 from perf_writer import BRANCH, IP, TID, TIME, Event, Recording
+from stepped import FRAMES, LINES, recorded
 
 
 def build(work, *flags):
-    exe = os.path.join(work.temp("refuse"), "types")
-    good(tool("clang++", 22), "-O2", *flags, FRAMES, "-fPIE", "-pie", "-Wl,--build-id",
-         os.path.join(PROGRAMS, "types.cpp"), "-o", exe)
-    trace = exe + ".trace"
-    good(work.recorder, "-e", "53", "-n", "300", trace, exe, "100000", timeout=300)
-    return exe, trace
+    return recorded(work, 22, "-O2", *flags, FRAMES, "-fPIE", "-pie", "-Wl,--build-id",
+                    sources=("types.cpp",), every=53, samples=300, chains=False)
 
 
 def refused(work, words, *args):
@@ -187,7 +183,6 @@ def cut_off(work):
 
 
 def add_cases(work, tap):
-    work.recorder = os.path.abspath(os.environ["BRANCH_TRACE"])
     for fn in (empty_input, no_branches, no_debug_information, stripped, no_probes, two_processes,
                other_build_id, address_counts, broken_lines,
                backward_ranges, cut_off):

@@ -7,21 +7,20 @@ import json
 import os
 import sys
 
-from gen_profiles import FRAMES, LINES
 from gen_refuse import branches_of, profile
 from gen_types import as_text, mappings
-from peers import PROGRAMS, Skip, good, main, require, run, tool, write
+from peers import Skip, good, main, require, run, tool, write
 from perf_writer import BRANCH, IP, TID, TIME, Event, Recording
+from stepped import FRAMES, LINES, recorded
 
 BASE = 0x555500000000
 
 
+TYPES = (22, "-O2", "-g", LINES, FRAMES, "-fPIE", "-pie")
+
+
 def build(work):
-    exe = os.path.join(work.temp("report"), "types")
-    good(tool("clang++", 22), "-O2", "-g", LINES, FRAMES, "-fPIE", "-pie",
-         os.path.join(PROGRAMS, "types.cpp"), "-o", exe)
-    trace = exe + ".trace"
-    good(work.recorder, "-e", "53", "-n", "300", trace, exe, "100000", timeout=300)
+    exe, trace = recorded(work, *TYPES, sources=("types.cpp",), every=53, samples=300, chains=False)
     inside = [[(f + BASE, t + BASE) for f, t in pairs if 0 <= f < 1 << 20 and 0 <= t < 1 << 20]
               for pairs in branches_of(exe, trace)]
     return exe, [pairs for pairs in inside if pairs]
@@ -168,7 +167,6 @@ def perf_check(work):
 
 
 def add_cases(work, tap):
-    work.recorder = os.path.abspath(os.environ["BRANCH_TRACE"])
     for fn in (by_name, of_the_kernel, examples, density, compressed, perf_check):
         tap.add(fn.__name__.replace("_", " "), fn, work)
 

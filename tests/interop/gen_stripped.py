@@ -7,19 +7,15 @@ import os
 import shutil
 import sys
 
-from gen_profiles import FRAMES, LINES, PROBES, without_chains
+from gen_profiles import without_chains
 from peers import PROGRAMS, good, main, read, require, run, tool
+from stepped import FRAMES, LINES, PROBES, WALKS, built, recorded
 
-SOURCES = [os.path.join(PROGRAMS, name) for name in ("walks.cpp", "walks_other.cpp")]
 PROBE_SECTIONS = ("-R", ".pseudo_probe", "-R", ".pseudo_probe_desc")
 
 
 def build(work, *flags):
-    exe = os.path.join(work.temp("stripped"), "walks")
-    good(tool("clang++", 22), "-O2", "-g", *flags, FRAMES, "-Wl,--build-id", *SOURCES, "-o", exe)
-    trace = exe + ".trace"
-    good(work.recorder, "-g", "-e", "211", "-n", "1500", trace, exe, "100000", timeout=300)
-    return exe, trace
+    return recorded(work, 22, "-O2", "-g", *flags, FRAMES, "-Wl,--build-id")
 
 
 def split(exe, *options, name="walks.debug"):
@@ -98,7 +94,7 @@ def probes_in_either_file(work):
 def debug_file_of_another_build(work):
     exe, trace = build(work, LINES)
     stripped, _ = split(exe)
-    other, _ = build(work, LINES, "-O1")
+    other = built(work, 22, "-O1", "-g", LINES, FRAMES, "-Wl,--build-id")
     _, debug = split(other)
     result = run(work.pgokit, "gen", trace, "-b", stripped, "--debug-binary", debug, "-o",
                  exe + ".out")
@@ -122,13 +118,14 @@ def package_elsewhere(work):
     folder = work.temp("package")
     exe = os.path.join(folder, "walks")
     objects = []
-    for number, source in enumerate(SOURCES):
+    for number, source in enumerate(WALKS):
         objects.append(os.path.join(folder, f"{number}.o"))
-        good(tool("clang++", 22), "-O2", "-g", "-gsplit-dwarf", LINES, FRAMES, "-c", source, "-o",
-             objects[-1], cwd=folder)
+        good(tool("clang++", 22), "-O2", "-g", "-gsplit-dwarf", LINES, FRAMES, "-c",
+             os.path.join(PROGRAMS, source), "-o", objects[-1], cwd=folder)
     good(tool("clang++", 22), *objects, "-Wl,--build-id", "-o", exe)
     trace = exe + ".trace"
-    good(work.recorder, "-g", "-e", "211", "-n", "1500", trace, exe, "100000", timeout=300)
+    good(os.path.abspath(os.environ["BRANCH_TRACE"]), "-g", "-e", "211", "-n", "1500", trace, exe,
+         "100000", timeout=300)
     whole = profile(work, exe, trace)
     package = os.path.join(work.temp("elsewhere"), "any.name")
     good(tool("llvm-dwp", 22), "-e", exe, "-o", package, cwd=folder)
@@ -157,7 +154,6 @@ def disassembly(work):
 
 
 def add_cases(work, tap):
-    work.recorder = os.path.abspath(os.environ["BRANCH_TRACE"])
     for kind in (LINES, PROBES):
         for place in (beside, in_hidden_folder, by_build_id, in_debug_folder, given):
             tap.add(f"the profile of the unstripped program, {kind}, debug file "

@@ -7,11 +7,12 @@ import os
 import re
 import sys
 
-from gen_profiles import LINES
-from gen_report import build, map_program, report
+import stepped
+from gen_report import TYPES, build, map_program, report
 from gen_types import BASE, SITES, as_spe, build as build_types, call_of
 from peers import Skip, good, main, read, require, run, tool, write
 from perf_writer import BRANCH, IDENTIFIER, IP, TID, TIME, Event, Recording
+from stepped import LINES
 
 ANY_OF_USER = 9  # of branch types, without which perf does not print instructions
 
@@ -134,11 +135,10 @@ def offsets_in_call_chains_are_refused(work):
 
 def blanks_instead_of_tabs(work):
     """A call chain is one, too, if what handled the text made blanks of its tabs."""
-    exe, _ = build(work)
-    good(work.recorder, "-g", "-e", "53", "-n", "300", exe + ".chains", exe, "100000", timeout=300)
-    trace = read(exe + ".chains")
-    expected = profile(work, exe + ".chains", exe)
-    contexts = profile(work, exe + ".chains", exe, "--contexts", "--no-preinline")
+    exe, chains = stepped.recorded(work, *TYPES, sources=("types.cpp",), every=53, samples=300)
+    trace = read(chains)
+    expected = profile(work, chains, exe)
+    contexts = profile(work, chains, exe, "--contexts", "--no-preinline")
     require("@" in contexts, "no contexts")
     found = profile(work, write(exe + ".blanks", trace.replace(b"\t", b"        ")), exe)
     require(found == expected, found[:300])
@@ -221,7 +221,6 @@ def types_from_a_dump_of_spe(work):
 
 
 def add_cases(work, tap):
-    work.recorder = os.path.abspath(os.environ["BRANCH_TRACE"])
     for fn in (branches_in_any_form, addresses_in_any_form, names_that_look_like_addresses,
                names_and_processes_are_known, other_forms_are_refused, plain_script_of_a_recording,
                offsets_in_call_chains_are_refused, blanks_instead_of_tabs,

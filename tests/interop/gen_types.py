@@ -5,15 +5,18 @@ addresses, as AMD IBS raw data and as ARM SPE; profiles are by lines, by probes 
 contexts.
 """
 
+import functools
 import json
 import os
 import re
 import sys
 
-from gen_profiles import FRAMES, LINES, PROBES, equal
+import stepped
+from gen_profiles import equal
 from peers import PROGRAMS, good, main, read, require, run, tool
 from perf_writer import (ADDR, BRANCH, CHAIN, CONTEXT_USER, DATA_SRC, IP, PERIOD, RAW, TID, TIME,
                          Event, Recording, ibs_raw, spe_record)
+from stepped import FRAMES, LINES, PROBES
 
 BASE, PID, LOAD, SLOT = 0x555500000000, 77, 0x68100142, 16
 SITES = ["_Z11calls_firstP4Basei", "_Z12calls_secondP4Basei"]
@@ -21,14 +24,11 @@ OFTEN, RARELY = 300, 100
 
 
 def build(work, kind):
-    exe = os.path.join(work.temp("types"), "types")
-    good(tool("clang++", 22), "-O2", "-g", kind, FRAMES, "-fPIE", "-pie",
-         os.path.join(PROGRAMS, "types.cpp"), "-o", exe)
-    trace = exe + ".trace"
-    good(work.recorder, "-g", "-e", "53", "-n", "1500", trace, exe, "100000", timeout=300)
-    return exe, trace
+    return stepped.recorded(work, 22, "-O2", "-g", kind, FRAMES, "-fPIE", "-pie",
+                            sources=("types.cpp",), every=53)
 
 
+@functools.lru_cache(maxsize=None)
 def symbols(exe):
     found = {}
     for line in good(tool("nm"), "-S", exe).splitlines():
@@ -38,12 +38,14 @@ def symbols(exe):
     return found
 
 
+@functools.lru_cache(maxsize=None)
 def call_of(exe, function):
     """The indirect call in a function, which loads from the vtable."""
     text = good(tool("objdump"), "-d", "--no-show-raw-insn", f"--disassemble={function}", exe)
     return int(re.search(r"^\s*([0-9a-f]+):\s+(?:call|jmp)q?\s+\*", text, re.M).group(1), 16)
 
 
+@functools.lru_cache(maxsize=None)
 def segments(exe):
     """(file offset, address, size, executable) of what is loaded."""
     text = good(tool("readelf"), "-lW", exe)

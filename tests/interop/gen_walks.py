@@ -14,6 +14,7 @@ import sample_program
 from gen_profiles import (FLOW_SENSITIVE, FRAMES, LINES, LLD, MODES, PROBES, Build, build, equal,
                           ours, split_contexts, theirs, without_chains, without_marks)
 from peers import AARCH64, Failure, good, main, need_aarch64, require, run, tool
+from stepped import made
 
 KINDS = {"lines": [LINES], "probes": [PROBES],
          "flow-sensitive lines": [LINES, "-mllvm", FLOW_SENSITIVE]}
@@ -57,7 +58,8 @@ def same_for_aarch64(work, kind):
 
 def split_dwarf(work, version):
     """Debug information in .dwo files, in a package instead, and in neither."""
-    exe = build(work, Build(22, "-O2", LINES, FRAMES, f"-gdwarf-{version}", "-gsplit-dwarf"))
+    exe = made(work.temp("split"), 22, "-O2", "-g", LINES, FRAMES, f"-gdwarf-{version}",
+               "-gsplit-dwarf")
     trace = walk(work, exe)
     expected = theirs(exe, trace)
     require(expected.count("\n") > 50, expected)
@@ -105,7 +107,6 @@ def same_address_counts(work, kind):
 def add_cases(work, tap):
     work.walker = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(work.pgokit))),
                                "bench", "branch_walk")
-    work.recorder = ""
     for kind in KINDS:
         tap.add(f"profiles of walks, {kind}", same_profiles, work, kind)
     for kind in ("probes", "flow-sensitive lines"):

@@ -8,203 +8,22 @@ import os
 import re
 import sys
 
-from peers import FRAME_POINTERS, Skip, at_hand, good, main, require, run, tool, write
-from peers import need_linkers
+from peers import (FRAME_POINTERS, at_hand, good, main, need_linkers, program_text, require,
+                   run, tool, write)
 
 PROFILED = 22  # the release of clang that records
 LLD = "-fuse-ld=/usr/bin/ld.lld-22"
 
-# The example of the proposal of heap profiles: a hot caller A and a cold one, C, of B.
-GRID = """#include <stdlib.h>
-#include <string.h>
-#if IN_A
-#define INTO_A __attribute__((flatten))
-#else
-#define INTO_A
-#endif
-#if IN_C
-#define INTO_C __attribute__((flatten))
-#else
-#define INTO_C
-#endif
-static volatile long sum;
-static char *B(int n)
-{
-    char *p = malloc(n);
-    memset(p, n, n);
-    return p;
-}
-INTO_A void A(int n)
-{
-    char *p = B(n);
-    sum += p[n / 2];
-    free(p);
-}
-INTO_C void C(int n)
-{
-    char *p = B(3 * n);
-    sum += p[n];
-    free(p);
-}
-int main(void)
-{
-    for (int i = 1; i < 50; i++)
-        A(i);
-    for (int i = 1; i < 5; i++)
-        C(100 * i);
-    return 0;
-}
-"""
+GRID = program_text("match_grid.c")
 
-# Two calls of one function that optimisation may merge, a loop that it may unroll, calls in place
-# of a return, and a static function of one name in two files.
-SHAPES = """#include <stdlib.h>
-#include <string.h>
-volatile long sum;
-int other(int n);
-static __attribute__((noinline)) char *mk(int n)
-{
-    char *p = malloc(n);
-    memset(p, 7, n);
-    return p;
-}
-__attribute__((noinline)) void merged(int n, int k)
-{
-    char *p;
-    if (n & 1) {
-        sum += k;
-        p = mk(n + 1);
-    } else {
-        sum -= k;
-        p = mk(n + 1);
-    }
-    free(p);
-}
-__attribute__((noinline)) void unrolled(void)
-{
-    char *p[4];
-    for (int i = 0; i < 4; i++)
-        p[i] = mk(32);
-    for (int i = 0; i < 4; i++)
-        free(p[i]);
-}
-__attribute__((noinline)) char *sibling(int n)
-{
-    sum++;
-    return mk(n);
-}
-__attribute__((noinline)) char *twice(int n)
-{
-    char *p = mk(n);
-    /* between */
-    free(p);
-    return mk(2 * n);
-}
-int main(int argc, char **argv)
-{
-    (void)argv;
-    for (int i = 1; i < 20; i++)
-        merged(i, argc);
-    unrolled();
-    free(sibling(24));
-    free(twice(40));
-    return other(argc) == -1;
-}
-"""
-OTHER = """#include <stdlib.h>
-#include <string.h>
-static __attribute__((noinline)) char *mk(int n)
-{
-    char *p = malloc(n);
-    memset(p, 7, n);
-    return p;
-}
-int other(int n)
-{
-    char *p = mk(n + 1);
-    n = p[0];
-    free(p);
-    return n;
-}
-"""
+SHAPES = program_text("match_shapes.c")
+OTHER = program_text("match_other.c")
 
-# Of two calls of one function only one runs.
-PICK = """#include <stdlib.h>
-volatile long sum;
-static __attribute__((noinline)) char *mk(int n)
-{
-    char *p = malloc(n);
-    sum += p == NULL;
-    return p;
-}
-int main(int argc, char **argv)
-{
-    char *p = *argv;
-    if (argc > 5)
-        p = mk(5);
-    sum += 2;
-    if (argc < 5)
-        p = mk(500);
-    sum += p != NULL;
-    return 0;
-}
-"""
+PICK = program_text("match_pick.c")
 
-# A constructor that another unit calls, whose name compilers spell differently.
-BOX = """#ifndef BOX
-#define BOX
-#include <stdlib.h>
-extern "C" void note(void *p);
-struct Box {
-    Box(int n);
-    ~Box();
-    void *p;
-};
-#endif
-"""
-MADE = """#include "box.c"
-extern "C" void note(void *) {}
-__attribute__((noinline)) Box::Box(int n)
-{
-    p = malloc(n);
-    note(p);
-}
-__attribute__((noinline)) Box::~Box()
-{
-    void *last = malloc(8);
-    note(last);
-    free(last);
-    free(p);
-}
-"""
-BOXES = """#include "box.c"
-namespace {
-struct Shelf {
-    __attribute__((noinline)) void *room(int n)
-    {
-        void *p = malloc(n);
-        note(p);
-        return p;
-    }
-};
-}
-static __attribute__((noinline)) void *shelve(Shelf &shelf, int n)
-{
-    void *p = shelf.room(n);
-    note(p);
-    return p;
-}
-int main()
-{
-    Shelf shelf;
-    Box small(3);
-    Box *large = (Box *)malloc(sizeof *large);
-    large->p = Box(300).p;
-    note(large);
-    free(shelve(shelf, 40));
-    return 0;
-}
-"""
+BOX = program_text("match_box.hpp")
+MADE = program_text("match_box.cpp")
+BOXES = program_text("match_boxes.cpp")
 
 FLAGS = ["-O2", "-g", "-Wl,--build-id", "-w"]
 PLAIN = [*FRAME_POINTERS, "-fno-optimize-sibling-calls", "-fno-inline"]
@@ -232,9 +51,11 @@ class Source:
         need_linkers(flags)
         paths = []
         for name, text in self.files.items():
-            paths.append(f"{(names or {}).get(name, name)}.c")
+            name = (names or {}).get(name, name)
+            paths.append(name if "." in name else f"{name}.c")
             write(f"{folder}/{paths[-1]}", text.encode())
-        good(compiler, *FLAGS, *flags, *paths, "-o", f"{folder}/prog", cwd=folder)
+        compiled = [path for path in paths if path.endswith(".c")]
+        good(compiler, *FLAGS, *flags, *compiled, "-o", f"{folder}/prog", cwd=folder)
         return f"{folder}/prog"
 
     def profile(self, *flags):
@@ -386,7 +207,7 @@ def profiled_build(work):
 def constructors(work):
     """gcc and clang name bodies of a constructor, and calls of it, differently; of functions of
     internal linkage gcc has the identifier alone."""
-    source = Source(work, box=BOX, made=MADE, boxes=BOXES)
+    source = Source(work, **{"match_box.hpp": BOX, "made": MADE, "boxes": BOXES})
     flags = ["-x", "c++", "-fno-exceptions"]
     profile = source.profile(*flags)
     for _, compiler in compilers():

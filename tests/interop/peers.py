@@ -196,6 +196,11 @@ def read(path):
         return f.read()
 
 
+def program_text(name):
+    """A program of programs/."""
+    return read(os.path.join(PROGRAMS, name)).decode()
+
+
 def write(path, data):
     with open(path, "wb") as f:
         f.write(data)
@@ -271,6 +276,17 @@ class Work:
         """A fresh folder for one case."""
         return tempfile.mkdtemp(prefix=label + "-", dir=self.folder)
 
+    def shared(self, label, key, make):
+        """A folder that is filled once for all tests, by `make`; `key` decides what is in it."""
+        folder = os.path.join(self.cache, f"{label}-{fingerprint(key)}")
+        with locked(folder + ".lock"):
+            if not os.path.exists(os.path.join(folder, "done")):
+                shutil.rmtree(folder, ignore_errors=True)
+                os.makedirs(folder)
+                make(folder)
+                write(os.path.join(folder, "done"), b"")
+        return folder
+
     def build(self, source, variant, more=(), record=True):
         """Builds programs/<source> (several, separated by blanks, are linked together)
         and runs it once; cached by sources, flags and compiler."""
@@ -281,20 +297,15 @@ class Work:
                  *(HISTOGRAM if variant.histogram else []), *more]
         stat = os.stat(os.path.realpath(compiler))
         headers = sorted(glob.glob(os.path.join(PROGRAMS, "*.h")))
-        key = fingerprint(flags, [read(s) for s in sources + headers], stat.st_size,
-                          stat.st_mtime_ns, record)
+        key = (flags, [read(s) for s in sources + headers], stat.st_size, stat.st_mtime_ns, record)
         name = os.path.basename(sources[0]).rsplit(".", 1)[0]
-        program = Program(name, variant, os.path.join(self.cache, f"{name}-{key}"), compiler)
-        with locked(program.folder + ".lock"):
-            if os.path.exists(program.path("done")):
-                return program
-            shutil.rmtree(program.folder, ignore_errors=True)
-            os.makedirs(program.folder)
-            good(compiler, *flags, *sources, "-o", program.exe, cwd=program.folder, timeout=300)
+
+        def make(folder):
+            program = Program(name, variant, folder, compiler)
+            good(compiler, *flags, *sources, "-o", program.exe, cwd=folder, timeout=300)
             if record:
                 self.record(program)
-            write(program.path("done"), b"")
-        return program
+        return Program(name, variant, self.shared(name, key, make), compiler)
 
     @staticmethod
     def record(program, *args, env=None):
@@ -312,28 +323,23 @@ class Work:
         flags = ["-g", *FRAME_POINTERS, "-fmemory-profile", "-Wl,--build-id", *variant.flags,
                  *(HISTOGRAM if variant.histogram else [])]
         stat = os.stat(os.path.realpath(compiler))
-        key = fingerprint("modules", flags, [read(s) for s in sources], stat.st_mtime_ns)
-        program = Program("modules", variant, os.path.join(self.cache, f"modules-so-{key}"),
-                          compiler)
-        shared = [f for f in flags if f not in ("-pie", "-no-pie", "-fpie", "-fno-pie")]
-        with locked(program.folder + ".lock"):
-            if os.path.exists(program.path("done")):
-                return program
-            shutil.rmtree(program.folder, ignore_errors=True)
-            os.makedirs(program.folder)
-            # A library takes the runtime of the program; it must not bring its own.
-            shared = [f for f in shared if f != "-fmemory-profile"]
+        key = ("modules", flags, [read(s) for s in sources], stat.st_mtime_ns)
+        # A library takes the runtime of the program; it must not bring its own.
+        shared = [f for f in flags
+                  if f not in ("-pie", "-no-pie", "-fpie", "-fno-pie", "-fmemory-profile")]
+
+        def make(folder):
             for source, out, more in ((sources[1], "lib.so", []),
                                       (sources[2], "plugin.so", ["lib.so"])):
                 good(compiler, *shared, "-fmemory-profile", "-fPIC", "-c", source, "-o", out + ".o",
-                     cwd=program.folder)
+                     cwd=folder)
                 good(compiler, *shared, "-shared", out + ".o", *more, "-o", out,
-                     "-Wl,-rpath,$ORIGIN", cwd=program.folder)
+                     "-Wl,-rpath,$ORIGIN", cwd=folder)
             good(compiler, *flags, sources[0], "lib.so", "-ldl", "-Wl,-rpath,$ORIGIN", "-o", "prog",
-                 cwd=program.folder)
+                 cwd=folder)
+            program = Program("modules", variant, folder, compiler)
             self.record(program, program.path("plugin.so"))
-            write(program.path("done"), b"")
-        return program
+        return Program("modules", variant, self.shared("modules-so", key, make), compiler)
 
 
 # ---- reporting ----

@@ -11,30 +11,12 @@ import sys
 
 import gcc_samples
 from gcc_samples import function
-from peers import Skip, good, main, peer, read, require, run, tool, write
+from peers import Skip, good, main, peer, program_text, read, require, run, tool, write
 
 RELEASES = (12, 13, 14, 15, 16)
 VERSION = {12: 2, 13: 2, 14: 2, 15: 2, 16: 3}
 
-PROGRAM = r"""
-int sink;
-__attribute__((noinline)) static void x(void) { sink++; }
-__attribute__((noinline)) static void y(void) { sink--; }
-__attribute__((noinline)) int f(int c) {
-    sink += c;
-    if (c & 1) x(); else y();
-    return sink;
-}
-__attribute__((noinline)) int times(int v) { return v * 3 + 1; }
-__attribute__((noinline)) int mixed(int v) { return v ^ 5; }
-int apply(int (*fn)(int), int n) {
-    int r = 0;
-    for (int i = 0; i < n; i++)
-        r += fn(i);
-    return r;
-}
-int never(int n) { return n / 3 * sink; }
-"""
+PROGRAM = program_text("counted_calls.c")
 # f in two clones, and a part of it whose head is none of the function's; no head is known of apply.
 # Of the discriminators of apply's loop each release has its own numbers.
 TEXT = """\
@@ -220,18 +202,7 @@ def for_gcc_11(work):
     require("read by gcc 5 to 11" in good(work.pgokit, "check", f"{folder}/11.afdo"), "readers")
 
 
-# A clone whose cold part lies elsewhere, which gcc 12 makes of it since k is always 3.
-CLONED = r"""
-__attribute__((cold, noinline)) void bad(int v) { sink ^= v; }
-__attribute__((noinline)) static int cloned(int v, int k) {
-    if (v < 0) {
-        bad(v);
-        bad(sink * v);
-        return sink;
-    }
-    return v * k ^ sink;
-}
-"""
+CLONED = program_text("cloned_in_parts.c")
 
 
 def heads_of(text):
@@ -246,13 +217,7 @@ def create_gcov(work):
     recorder = os.environ.get("BRANCH_TRACE")
     if not recorder:
         raise Skip("the program that records branches was not given")
-    write(f"{folder}/t.c", (PROGRAM + CLONED + """
-        int main(int argc, char **argv) {
-            for (int i = 0; i < 3000; i++)
-                sink += f(i) + apply(i % 9 ? times : mixed, 20) + cloned(i - argc, 3);
-            return never(argc) == 1;
-        }
-    """).encode())
+    write(f"{folder}/t.c", (PROGRAM + CLONED).encode())
     exe = f"{folder}/t"
     good(tool("gcc-12"), "-O2", "-gdwarf-4", "-no-pie", "-Wl,--build-id", f"{folder}/t.c", "-o",
          exe)
@@ -293,30 +258,12 @@ def create_gcov(work):
     return f"{len(functions)} functions"
 
 
-PHASES = r"""
-#include <stdlib.h>
-volatile unsigned sink;
-__attribute__((noinline)) void third(long n) { for (long i = 0; i < n; i++) sink += i; }
-__attribute__((noinline)) void first(long n) { for (long i = 0; i < n; i++) sink -= i; }
-__attribute__((noinline)) void second(long n) { for (long i = 0; i < n; i++) sink ^= i; }
-int main(int argc, char **argv)
-{
-    long n = argc > 1 ? atol(argv[1]) : 1;
-    first(n);
-    second(n);
-    third(n);
-    first(n);
-    return 0;
-}
-"""
-
-
 def first_runs(work):
     """Functions of a recorded program have the order in which they ran; two recordings have clocks
     of their own."""
     folder = work.temp("phases")
-    write(f"{folder}/p.c", PHASES.encode())
-    run(tool("gcc"), "-g", "-O2", "-o", f"{folder}/p", f"{folder}/p.c")
+    run(tool("gcc"), "-g", "-O2", "-o", f"{folder}/p",
+        os.path.join(work.programs, "three_phases.c"))
     for name in ("a", "b"):
         run(tool("perf"), "record", "-q", "-e", "cpu-clock:u", "-F", "5000", "-o",
             f"{folder}/{name}", "--", f"{folder}/p", "30000000")

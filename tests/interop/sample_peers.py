@@ -8,7 +8,7 @@ import re
 import sys
 
 import sample_texts
-from peers import at_hand, good, main, read, require, run, tool, write
+from peers import at_hand, good, main, program_text, read, require, run, tool, write
 
 RELEASES = (14, 16, 19, 22, 23)
 # form: options of convert, the releases that read it, the kinds it can hold
@@ -24,34 +24,7 @@ FORMS = {
     "binary": (["--to", "binary"], RELEASES, ("flat", "nested")),
 }
 
-PROGRAM = r"""
-#include <stdio.h>
-#include <stdlib.h>
-typedef int (*fn)(int);
-__attribute__((noinline)) int times(int x) { return x * 3 + 1; }
-__attribute__((noinline)) int mixed(int x) { return x ^ 5; }
-fn table[2] = {times, mixed};
-static int small(int x)
-{
-    return x > 100 ? x - 100 : x + 7;
-}
-int hot(int n, int s)
-{
-    int r = s;
-    for (int i = 0; i < n; i++) {
-        if (r & 1)
-            r = table[i & 1](r);
-        else
-            r += small(i);
-    }
-    return r;
-}
-int main(int c, char **v)
-{
-    printf("%d\n", hot(c > 1 ? atoi(v[1]) : 1000, c));
-    return 0;
-}
-"""
+PROGRAM = program_text("hot_table.c")
 PROFILE = """hot:100000:10
  2: 10
  3: 10000

@@ -7,6 +7,7 @@ objects with it as with the original.
 import concurrent.futures
 import glob
 import os
+import shutil
 import sys
 
 import sample_texts
@@ -49,14 +50,21 @@ def compile_all(folder, names, *flags):
 
 
 def build(work, flags):
-    """The program; of the library what it needs."""
-    folder = work.temp("program")
+    """The program in a folder of its own; of the library it has what it needs. It is compiled once
+    for all tests."""
     rooms = ["base", "records", "sample", "sampleio"]
     names = [s for room in rooms for s in sources(room) if not s.endswith("sample_rename.c")]
-    good(tool("ar"), "rc", f"{folder}/library.a", *compile_all(folder, names, *flags))
-    good(tool("clang", 22), *FLAGS, *flags, *[f"{ROOT}/{source}" for source in MAIN],
-         f"{folder}/library.a",
-         *LIBRARIES, "-o", f"{folder}/program")
+    compiler = os.stat(os.path.realpath(tool("clang", 22)))
+
+    def make(kept):
+        good(tool("ar"), "rc", f"{kept}/library.a", *compile_all(kept, names, *flags))
+        good(tool("clang", 22), *FLAGS, *flags, *[f"{ROOT}/{source}" for source in MAIN],
+             f"{kept}/library.a", *LIBRARIES, "-o", f"{kept}/program")
+    headers = glob.glob(f"{ROOT}/lib/*/*.h") + glob.glob(f"{ROOT}/lib/*/*.def")
+    texts = [read(path) for path in sorted([*names, *headers])]
+    kept = work.shared("sample-program", (flags, texts, compiler.st_mtime_ns), make)
+    folder = work.temp("program")
+    shutil.copy(f"{kept}/program", folder)
     return folder
 
 

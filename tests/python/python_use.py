@@ -22,24 +22,6 @@ SAMPLES = GOLDEN / "sample/llvm22-plain.afdo"
 COUNTERS = GOLDEN / "instr-indexed/llvm22-vtables.profdata"
 SHOWN = re.compile(r"^\[examples/python/(\w+\.py)\]\(\.\./examples/python/\1\):\n\n```python\n(.*?)"
                    r"^```$", re.MULTILINE | re.DOTALL)
-APP = """
-#include <stdlib.h>
-static char *volatile kept;
-__attribute__((noinline)) static void *scratch(unsigned long size) { return malloc(size); }
-__attribute__((noinline)) int draw_frame(int round)
-{
-    if (getenv("ALLOCATE")) { kept = scratch(1000); free(kept); }
-    return round * 2;
-}
-int main(void)
-{
-    int sum = 0;
-    kept = scratch(123456);
-    free(kept);
-    for (int i = 0; i < 7; i++) sum += draw_frame(i);
-    return sum == 0;
-}
-"""
 
 
 class Mallinfo(ctypes.Structure):
@@ -194,7 +176,7 @@ def page_shows_the_examples(_folder):
 
 
 def build_app(folder):
-    pathlib.Path(folder, "app.c").write_text(APP, encoding="utf-8")
+    shutil.copy(SOURCE / "tests/python/programs/python_app.c", os.path.join(folder, "app.c"))
     run([tool("gcc"), "-g", "-O1", "-fno-optimize-sibling-calls", "app.c", "-o", "app"], folder)
 
 

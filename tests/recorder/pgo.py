@@ -13,24 +13,10 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.append(os.path.join(HERE, "..", "runtime"))
-from harness import Cases, require, run, tool  # noqa: E402
+from harness import Cases, program_text, require, run, tool  # noqa: E402
 
 PGOKIT = os.path.abspath(sys.argv[1])
-SOURCE = r"""
-#include <stdio.h>
-#include <stdlib.h>
-volatile unsigned sink;
-__attribute__((noinline)) static unsigned often(unsigned i) { return i * 2654435761u >> 7; }
-__attribute__((noinline)) static unsigned seldom(unsigned i) { return i / 7 + i % 11; }
-int main(int argc, char **argv)
-{
-    unsigned n = argc > 1 ? (unsigned)atoi(argv[1]) : 1;
-    for (unsigned i = 0; i < n; i++)
-        sink += i % 64 ? often(i) : seldom(i);
-    printf("ran %u\n", n);
-    return 0;
-}
-"""
+SOURCE = program_text("often_seldom.c", os.path.join(HERE, "programs"))
 BUILD = "$CC $CFLAGS $LDFLAGS app.c -o app"
 
 

@@ -10,27 +10,10 @@ import re
 import shutil
 import sys
 
-from harness import Cases, require, run, tool
+from harness import Cases, program_text, require, run, tool
 
 PGOKIT = os.path.abspath(sys.argv[1])
-# Two contexts of one size that live for different times, so that there is something to plan.
-SOURCE = """
-#include <stdlib.h>
-#include <string.h>
-static char *volatile kept[4000];
-__attribute__((noinline)) static char *lasting(void) { return memset(malloc(48), 1, 48); }
-__attribute__((noinline)) static char *passing(void) { return memset(malloc(40), 1, 40); }
-int main(void)
-{
-    for (int i = 0; i < 4000; i++) {
-        kept[i] = i % 2 ? lasting() : passing();
-        free(passing());
-    }
-    for (int i = 0; i < 4000; i += 2)
-        free(kept[i]);
-    return 0;
-}
-"""
+SOURCE = program_text("passing_lasting.c")
 # No server, and no cache but those that a case makes.
 ALONE = {"DEBUGINFOD_URLS": "", "DEBUGINFOD_CACHE_PATH": "/nonexistent/cache",
          "PERF_BUILDID_DIR": "/nonexistent/debug", "PERF_CONFIG": "/dev/null",

@@ -11,6 +11,7 @@ import time
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "interop"))
 import peers  # noqa: E402
 
+PROGRAMS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs")
 # A target of this name is compiled for by compilers of this machine, and its programs run in an
 # emulator; cross.py sets it up.
 TARGET = None
@@ -27,6 +28,11 @@ class Skip(Exception):
 def require(condition, text):
     if not condition:
         raise Failure(text)
+
+
+def program_text(name, folder=PROGRAMS):
+    with open(os.path.join(folder, name), encoding="ascii") as file:
+        return file.read()
 
 
 # Compilers and tools that scripts/peers brings, where this Debian does not have them.

@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 import raw_profile
-from harness import PATIENCE, Cases, peers, require, run, tool, wait_until
+from harness import PATIENCE, Cases, Skip, peers, require, run, tool, wait_until
 from runtime_programs import (ARCHIVE, EXPORTS, FRAMES, HERE, PGOKIT, SHARED, build, check_sound,
                               one_file, require_exact)
 

@@ -15,7 +15,7 @@ import time
 
 import harness
 import raw_profile
-from harness import Cases, Skip, require, run, started, tool
+from harness import PROGRAMS, Cases, Skip, require, run, started, tool
 from runtime_programs import (ARCHIVE, EXPORTS, FRAMES, HERE, PGOKIT, SHARED, build, check_sound,
                               one_file, require_exact)
 
@@ -409,19 +409,7 @@ def strictly_confined(folder):
 
 def child_of_confined(folder):
     """No file may be opened for it, which is said."""
-    source, program = os.path.join(folder, "child.c"), os.path.join(folder, "child")
-    with open(source, "w", encoding="utf-8") as file:
-        file.write("#include <stdio.h>\n#include <stdlib.h>\n#include <sys/wait.h>\n"
-                   "#include <linux/filter.h>\n#include <linux/seccomp.h>\n"
-                   "#include <sys/prctl.h>\n#include <unistd.h>\n"
-                   "int main(void)\n{\n"
-                   "    struct sock_filter all = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);\n"
-                   "    struct sock_fprog program = {1, &all};\n"
-                   "    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||\n"
-                   "        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))\n"
-                   "        return 77;\n"
-                   "    if (fork())\n        return wait(NULL) < 0;\n"
-                   "    free(malloc(10));\n    return puts(\"on\") < 0;\n}\n")
+    source, program = os.path.join(PROGRAMS, "under_seccomp.c"), os.path.join(folder, "child")
     run([tool("gcc"), "-O1", "-fno-builtin", source, "-o", program], folder)
     if run([program], folder, status=None).returncode == 77:
         raise Skip("seccomp is not allowed here")
@@ -581,11 +569,8 @@ def preloaded_twice(folder):
 
 def allocator(folder):
     """A library that has one."""
-    source, library = os.path.join(folder, "other.c"), os.path.join(folder, "other.so")
-    with open(source, "w", encoding="utf-8") as file:
-        file.write("void *__libc_malloc(unsigned long), __libc_free(void *);\n"
-                   "void *malloc(unsigned long n) { return __libc_malloc(n); }\n"
-                   "void free(void *p) { __libc_free(p); }\n")
+    source = os.path.join(PROGRAMS, "allocator_library.c")
+    library = os.path.join(folder, "other.so")
     run([tool("gcc"), "-shared", "-fPIC", source, "-o", library], folder)
     return library
 
@@ -600,26 +585,7 @@ def other_allocator(folder):
 
 def objects_of_other_allocator(folder):
     """What functions of the C library return is freed where malloc is: chromium was trapped."""
-    source, program = os.path.join(folder, "own.c"), os.path.join(folder, "own")
-    with open(source, "w", encoding="utf-8") as file:
-        file.write("#define _GNU_SOURCE\n#include <stdio.h>\n#include <stdlib.h>\n"
-                   "#include <string.h>\n#include <wchar.h>\n"
-                   "static char arena[1 << 20] __attribute__((aligned(64)));\n"
-                   "static size_t used;\n"
-                   "void *malloc(size_t n)\n{\n    char *p = arena + used;\n"
-                   "    used += (n + 63) & ~(size_t)63;\n    return p;\n}\n"
-                   "void *calloc(size_t n, size_t m)\n{\n    return malloc(n * m);\n}\n"
-                   "void *realloc(void *p, size_t n)\n{\n    char *q = malloc(n);\n"
-                   "    if (p)\n        memmove(q, p, n);\n    return q;\n}\n"
-                   "void free(void *p)\n{\n"
-                   "    if (p && ((char *)p < arena || (char *)p >= arena + sizeof arena))\n"
-                   "        abort();\n}\n"
-                   "int main(int argc, char **argv)\n{\n    char *text = NULL;\n"
-                   "    free(strdup(argv[0]));\n    free(strndup(argv[0], 3));\n"
-                   "    free(wcsdup(L\"wide\"));\n"
-                   "    if (asprintf(&text, \"%d\", argc) < 0)\n        return 1;\n"
-                   "    text = reallocarray(text, 10, 10);\n    puts(text);\n"
-                   "    free(text);\n    return 0;\n}\n")
+    source, program = os.path.join(PROGRAMS, "own_allocator.c"), os.path.join(folder, "own")
     run([tool("gcc"), "-O1", "-fno-builtin", source, "-o", program], folder)
     unprofiled(folder, [program], "", "malloc belongs to: the program itself",
                env={"LD_PRELOAD": SHARED})
@@ -628,13 +594,7 @@ def objects_of_other_allocator(folder):
 def fixed_address(folder):
     """A program at a fixed address that takes malloc's address has an entry of its own for it,
     which the library took for another allocator. One that is really there is still seen."""
-    source, program = os.path.join(folder, "fixed.c"), os.path.join(folder, "fixed")
-    with open(source, "w", encoding="utf-8") as file:
-        file.write("#include <stdlib.h>\n#include <stdio.h>\n"
-                   "int main(void)\n{\n    void *(*volatile take)(size_t) = malloc;\n"
-                   "    void (*volatile give)(void *) = free;\n"
-                   "    for (int i = 0; i < 1000; i++)\n"
-                   "        give(take(24));\n    return puts(\"on\") < 0;\n}\n")
+    source, program = os.path.join(PROGRAMS, "taken_address.c"), os.path.join(folder, "fixed")
     run([tool("gcc"), "-O1", "-fno-pie", "-no-pie", source, "-o", program], folder)
     symbols = run(["readelf", "-W", "--dyn-syms", program], folder).stdout
     require(re.search(r": 0*[1-9a-f]\w* .* UND malloc@", symbols), f"no such entry: {symbols}")
@@ -652,17 +612,7 @@ def fixed_address(folder):
 def asks_for_its_stack(folder):
     """pthread_getattr_np allocates under the lock of the thread, and the first allocation of a
     thread asked it for the stack: java waited for itself for ever."""
-    source, program = os.path.join(folder, "asks.c"), os.path.join(folder, "asks")
-    with open(source, "w", encoding="utf-8") as file:
-        file.write("#define _GNU_SOURCE\n#include <pthread.h>\n#include <stdlib.h>\n"
-                   "static void *thread(void *arg)\n{\n    pthread_attr_t attr;\n"
-                   "    if (pthread_getattr_np(pthread_self(), &attr))\n        return arg;\n"
-                   "    for (int i = 0; i < 500; i++)\n        free(malloc(40));\n"
-                   "    pthread_attr_destroy(&attr);\n    return NULL;\n}\n"
-                   "int main(void)\n{\n    pthread_t t;\n    void *bad = &t;\n"
-                   "    for (int i = 0; i < 20; i++)\n"
-                   "        if (pthread_create(&t, NULL, thread, &t) || pthread_join(t, &bad) ||\n"
-                   "            bad)\n            return 1;\n    return 0;\n}\n")
+    source, program = os.path.join(PROGRAMS, "asks_for_stack.c"), os.path.join(folder, "asks")
     run([tool("gcc"), "-O1", "-fno-builtin", source, "-o", program, "-pthread"], folder)
     for options in ("", "depth=1", "frame_pointers=1"):
         run([program], folder, {"LD_PRELOAD": SHARED, "PGOKIT_HEAP_OPTIONS": options})

@@ -140,11 +140,8 @@ def traced(folder, compiler, linkage, how):
         os.unlink(one_file(folder))
 
 
-def profiled(folder, text):
-    """A program of this text, which has run, and its profile."""
-    source = os.path.join(folder, "source.c")
-    with open(source, "w", encoding="ascii") as file:
-        file.write(text)
+def profiled(folder, source):
+    """A program, which has run, and its profile."""
     program = build(folder, source, "clang-22", "archive")
     run([program], folder)
     return program, raw_profile.Profile(one_file(folder))
@@ -152,17 +149,7 @@ def profiled(folder, text):
 
 def kept(folder):
     """What is in the first dump and lives on is alive at the end of the last one, too."""
-    program, profile = profiled(
-        folder, "#include <stdlib.h>\n"
-        "extern int __memprof_profile_dump(void);\n"
-        "static void *volatile kept[10], *volatile other;\n"
-        "__attribute__((noinline)) void site_0(void)\n"
-        "{\n    for (int i = 0; i < 10; i++)\n        kept[i] = malloc(100);\n}\n"
-        "__attribute__((noinline)) void site_1(void)\n"
-        "{\n    other = malloc(50);\n}\n"
-        "int main(void)\n{\n    site_0();\n    __memprof_profile_dump();\n"
-        "    free(kept[0]);\n    site_1();\n    __memprof_profile_dump();\n"
-        "    free(kept[1]);\n    return 0;\n}\n")
+    program, profile = profiled(folder, "kept_on.c")
     ends = [[life[2:4] for life in of_sites(profile, program, times.lives)[:2]]
             for times in profile.over_time]
     require(ends == [[[1000, 10], [0, 0]], [[900, 9], [50, 1]], [[800, 8], [50, 1]]],
@@ -174,16 +161,7 @@ def kept(folder):
 
 def temporary(folder):
     """Freed before the next allocation, as one of the two objects of site_1 is."""
-    program, profile = profiled(
-        folder, "#include <stdlib.h>\n"
-        "static void *volatile kept;\n"
-        "__attribute__((noinline)) void site_0(void)\n"
-        "{\n    kept = malloc(24);\n    free(kept);\n}\n"
-        "__attribute__((noinline)) void site_1(void)\n"
-        "{\n    void *volatile p = malloc(24);\n    kept = malloc(8);\n"
-        "    free(p);\n    free(kept);\n}\n"
-        "int main(void)\n{\n    for (int i = 0; i < 1000; i++) {\n"
-        "        site_0();\n        site_1();\n    }\n    return 0;\n}\n")
+    program, profile = profiled(folder, "freed_at_once.c")
     lives = of_sites(profile, program, profile.over_time[-1].lives)
     counts = sorted(life[4] for life in profile.over_time[-1].lives.values() if life[4])
     require(counts == [1000, 1000] and lives[0][4] == 1000, f"temporary: {lives}")

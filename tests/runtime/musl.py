@@ -2,19 +2,8 @@
 
 import os
 
-from harness import require, run, tool
+from harness import PROGRAMS, require, run, tool
 
-PROGRAMS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs")
-CHILD = r"""#include <stdlib.h>
-#include <string.h>
-int main(int n, char **v)
-{
-    const char *preload = getenv("LD_PRELOAD");
-    if (preload && strcmp(preload, "/no/libother.so"))
-        return 99;
-    return n > 1 ? atoi(v[1]) : 3;
-}
-"""
 EXECS = ("execve", "execv", "execvp", "execvpe", "execl", "execlp", "execle", "fexecve", "execveat")
 NO_FILE, NO_DESCRIPTOR, INVALID = 102, 109, 122  # 100 and the number of the error
 # Each exec twice, after fork and after vfork; the child ends with the number of the function.
@@ -28,9 +17,7 @@ STARTED = ([f"{name} {i + 1}" for i, name in enumerate(EXECS) for _ in range(2)]
 
 def build(folder):
     """A program that ends with its argument, and with 99 where it finds our libraries."""
-    with open(os.path.join(folder, "child.c"), "w", encoding="utf-8") as file:
-        file.write(CHILD)
-    run([tool("musl-gcc"), "child.c", "-o", "musl"], folder)
+    run([tool("musl-gcc"), os.path.join(PROGRAMS, "child_of_musl.c"), "-o", "musl"], folder)
     with open(os.path.join(folder, "script"), "w", encoding="utf-8") as file:
         file.write(f"#!{folder}/musl 5\n")
     os.chmod(os.path.join(folder, "script"), 0o755)

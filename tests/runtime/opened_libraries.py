@@ -11,9 +11,8 @@ import shutil
 import sys
 
 import runtime_programs
-from harness import Cases, Skip, require, run, tool
+from harness import PROGRAMS, Cases, Skip, require, run, tool
 
-PROGRAMS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs")
 SAID = "without RTLD_DEEPBIND"
 
 

@@ -55,11 +55,6 @@ HOSTILE = f"""\
  10: {EVIL}inlinee:1000
   1: 900
 """
-PROGRAM = """\
-__attribute__((noinline)) int parse(int n) { volatile int m = n; return m; }
-__attribute__((noinline)) int never(int n) { volatile int m = n; return m + 1; }
-int main(int argc, char **argv) { (void)argv; return argc > 5 ? never(argc) : parse(argc); }
-"""
 PROGRAM_PROFILE = """\
 main:300:3
  2: 300
@@ -251,8 +246,8 @@ class Suite:
 
     def coverage_is_of_the_program(self):
         compiler = shutil.which("clang-22")
-        source, binary = self.folder / "program.c", self.folder / "program"
-        source.write_text(PROGRAM, encoding="utf-8")
+        source = pathlib.Path(__file__).resolve().parent / "programs/parse_never.c"
+        binary = self.folder / "program"
         subprocess.run([compiler, "-O1", "-g", "-nostartfiles", "-Wl,-emain", source, "-o",
                         binary], check=True, capture_output=True)
         page = self.open(self.write("program.prof", PROGRAM_PROFILE), "-b", binary)
