@@ -302,7 +302,7 @@ static int read_lines(struct reader *r, uint32_t binary, struct pgk_symboliser *
     bool flow_sensitive = pgk_elf_entries(pgk_binaries_elf(r->set, binary), is_mark, NULL) != 0;
     uint64_t *rows;
     size_t n_rows;
-    PGK_TRY(pgk_symboliser_rows(sym, &rows, &n_rows, err));
+    PGK_TRY(pgk_symboliser_rows(sym, NULL, 0, &rows, &n_rows, err));
     size_t most = n_rows < ROWS_AT_ONCE ? n_rows : ROWS_AT_ONCE;
     struct pgk_sym_chain *chains = pgk_mem_alloc(most + 1, sizeof *chains);
     struct pgk_sym_place *places = pgk_mem_alloc(most + 1, sizeof *places);

@@ -2,8 +2,8 @@
 #include "symboliser_priv.h"
 #include "u64_set.h"
 
-int pgk_symboliser_rows(struct pgk_symboliser *sym, uint64_t **rows, size_t *n_rows,
-                        struct pgk_err *err)
+int pgk_symboliser_rows(struct pgk_symboliser *sym, const uint64_t *units, size_t n_units,
+                        uint64_t **rows, size_t *n_rows, struct pgk_err *err)
 {
     struct pgk_dw_file *file = pgk_symboliser_file(sym);
     const struct pgk_dw_lines *before = NULL;
@@ -11,6 +11,8 @@ int pgk_symboliser_rows(struct pgk_symboliser *sym, uint64_t **rows, size_t *n_r
     bool ok = true;
     for (size_t i = 0; ok && i < file->units.n; i++) {
         struct pgk_dw_unit *u = &file->units.v[i];
+        if (units && pgk_u64_find(units, n_units, i + 1) == n_units)
+            continue;
         const struct pgk_dw_lines *lines = u->usable ? pgk_dw_unit_lines(u) : NULL;
         if (lines != before)
             ok = pgk_dw_lines_rows(lines, &all);

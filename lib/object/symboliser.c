@@ -631,6 +631,8 @@ struct listing {
     pgk_sym_function_fn *fn;
     void *ctx;
     int stopped;           /* what fn returned */
+    size_t unit;           /* number of the one that is listed, */
+    bool is_shared;        /* unless it belongs to several programs */
     struct pgk_index seen; /* of `names` */
     PGK_VEC(struct pgk_dw_func) names;
 };
@@ -655,13 +657,15 @@ static int list_function(void *ctx, const struct pgk_dw_unit *u, const struct pg
     }
     if (!pgk_vec_push(&l->names, f) || !pgk_index_add(&l->seen, hash, (uint32_t)l->names.n - 1))
         return PGK_E_NOMEM;
-    l->stopped = l->fn(l->ctx, &(struct pgk_sym_function){f.name, f.decl_file, f.decl_line});
+    l->stopped =
+        l->fn(l->ctx, &(struct pgk_sym_function){f.name, f.decl_file, f.decl_line, l->unit});
     return l->stopped;
 }
 
-/* Calls `visit` for the tree of each unit. */
+/* Calls `visit` for the tree of each unit, whose numbers begin at 1. */
 static int each_tree(struct pgk_symboliser *sym, struct pgk_dw_file *f,
-                     int (*visit)(void *ctx, const struct pgk_dw_unit *tree), void *ctx)
+                     int (*visit)(void *ctx, const struct pgk_dw_unit *tree, size_t unit),
+                     void *ctx)
 {
     int status = 0;
     for (size_t i = 0; f && i < f->units.n && !status; i++) {
@@ -670,16 +674,17 @@ static int each_tree(struct pgk_symboliser *sym, struct pgk_dw_file *f,
             continue;
         status = pgk_symboliser_tree(sym, u, &tree);
         if (!status)
-            status = visit(ctx, tree);
+            status = visit(ctx, tree, i + 1);
         if (!status && (starved(f) || starved(tree->file)))
             status = PGK_E_NOMEM;
     }
     return status;
 }
 
-static int list_unit(void *ctx, const struct pgk_dw_unit *tree)
+static int list_unit(void *ctx, const struct pgk_dw_unit *tree, size_t unit)
 {
     struct listing *l = ctx;
+    l->unit = l->is_shared ? 0 : unit;
     int status = pgk_dw_unit_functions(tree, list_function, l);
     pgk_index_free(&l->seen);
     pgk_vec_free(&l->names);
@@ -692,6 +697,7 @@ int pgk_symboliser_functions(struct pgk_symboliser *sym, pgk_sym_function_fn *fn
     struct listing l = {.fn = fn, .ctx = ctx};
     int status = each_tree(sym, sym->file, list_unit, &l);
     /* Entries that dwz moved there belong to several programs, and nothing records to which. */
+    l.is_shared = true;
     if (!status)
         status = each_tree(sym, sym->file->alt, list_unit, &l);
     if (l.stopped)
@@ -718,8 +724,9 @@ static int list_variable(void *ctx, uint64_t addr, struct pgk_dw_die die)
     return v->stopped;
 }
 
-static int list_variables(void *ctx, const struct pgk_dw_unit *tree)
+static int list_variables(void *ctx, const struct pgk_dw_unit *tree, size_t unit)
 {
+    (void)unit;
     return pgk_dw_unit_variables(tree, list_variable, ctx);
 }
 

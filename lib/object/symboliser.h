@@ -77,9 +77,10 @@ int pgk_symbolise_places(struct pgk_symboliser *sym, const uint64_t *addrs, size
                          struct pgk_sym_place *places, struct pgk_err *err);
 
 /* Addresses at which a row of a line table begins, so that each place in the source that has code
- * has one at least; ascending, without doubles. The caller frees them (pgk_mem_free). */
-int pgk_symboliser_rows(struct pgk_symboliser *sym, uint64_t **rows, size_t *n_rows,
-                        struct pgk_err *err);
+ * has one at least; ascending, without doubles; of the `n_units` units whose ascending numbers are
+ * given, or of all if `units` is NULL. The caller frees them (pgk_mem_free). */
+int pgk_symboliser_rows(struct pgk_symboliser *sym, const uint64_t *units, size_t n_units,
+                        uint64_t **rows, size_t *n_rows, struct pgk_err *err);
 
 /* A range of code of a function; a function that was split has several. */
 struct pgk_sym_code {
@@ -112,6 +113,7 @@ struct pgk_sym_function {
     const char *name; /* linkage name, else the plain name */
     const char *decl_file;
     uint32_t decl_line;
+    size_t unit; /* its number, from 1, for pgk_symboliser_rows; 0 unknown */
 };
 typedef int pgk_sym_function_fn(void *ctx, const struct pgk_sym_function *f);
 int pgk_symboliser_functions(struct pgk_symboliser *sym, pgk_sym_function_fn *fn, void *ctx,

@@ -391,19 +391,47 @@ void other(void)
 """)
 
 
-def same_names(work):
-    """Two static functions of one name: two contexts with names, one GUID in LLVM's formats, which
-    is said."""
-    folder = work.temp("statics")
-    for i in (0, 1):
+# Another function of that name, which allocates nothing.
+PLAIN_MAKE = """
+__attribute__((noinline)) static int make(int n)
+{
+    return n + 1;
+}
+int other(void)
+{
+    return make(20);
+}
+"""
+
+
+def build_statics(folder, *sources):
+    for i, source in enumerate(sources):
         with open(f"{folder}/{i}.c", "w", encoding="utf-8") as f:
-            f.write(STATICS[i + 1])
+            f.write(source)
     exe = f"{folder}/prog"
     good(tool("clang", 22), "-g", "-O2", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls",
          "-no-pie", "-fmemory-profile", "-Wl,--build-id", f"{folder}/0.c", f"{folder}/1.c", "-o",
          exe)
     good(exe, env={"MEMPROF_OPTIONS": f"print_text=0:log_path={folder}/raw"})
     raw, = glob.glob(f"{folder}/raw.*")
+    return exe, raw
+
+
+def keeps_its_file(work):
+    """A static function has its file and line in an indexed profile, although another one has its
+    name, such as one of a library that is linked: only one has code where the stacks are."""
+    folder = work.temp("one-of-two")
+    exe, raw = build_statics(folder, STATICS[1], PLAIN_MAKE)
+    convert(work, raw, f"{folder}/indexed", "--to", "llvm22", exe=exe)
+    shown = good(work.pgokit, "show", f"{folder}/indexed", "-b", exe)
+    require(re.search(r"^ +make +\S*0\.c:\d", shown, re.M), shown)
+
+
+def same_names(work):
+    """Two static functions of one name: two contexts with names, one GUID in LLVM's formats, which
+    is said."""
+    folder = work.temp("statics")
+    exe, raw = build_statics(folder, *STATICS[1:])
     said = convert(work, raw, f"{folder}/partial", "--to", "partial", exe=exe)
     text = good(work.pgokit, "show", f"{folder}/partial", "--raw")
     require(all(re.search(rf"make  \S*/{i}\.c:", text) for i in (0, 1)), text)
@@ -569,6 +597,7 @@ def add_cases(work, tap):
     for release in (16, 19, 22, 23):
         tap.add(f"far lines: clang-{release}", far_lines, work, release)
     tap.add("static functions of one name", same_names, work)
+    tap.add("a static function keeps its file beside another one of its name", keeps_its_file, work)
     tap.add("copies of a call", unrolled, work)
     tap.add("data access profiles", data_access, work)
     tap.add("repaired files", repair, work)

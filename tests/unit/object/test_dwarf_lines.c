@@ -71,7 +71,7 @@ static void rows_that_begin_a_place(void **state)
     td_lines_end(&d, lines);
     one_function(&d, lines);
     struct opened o = open_dwarf(&d);
-    assert_int_equal(pgk_symboliser_rows(o.sym, &rows, &n, NULL), 0);
+    assert_int_equal(pgk_symboliser_rows(o.sym, NULL, 0, &rows, &n, NULL), 0);
     const uint64_t expected[] = {0x2000, 0x3000, 0x3008, 0x3010};
     assert_int_equal(n, PGK_COUNTOF(expected));
     assert_memory_equal(rows, expected, sizeof expected);
