@@ -283,14 +283,6 @@ void pgc_graph_finish(struct pgc_graph *g)
     find_loops(g);
 }
 
-bool pgc_in_loop(const struct pgc_graph *g, uint32_t header, uint32_t block)
-{
-    uint32_t loop = g->loop[block];
-    while (loop != PGC_NONE && loop != header)
-        loop = g->outer[loop];
-    return loop == header;
-}
-
 unsigned pgc_loop_depth(const struct pgc_graph *g, uint32_t block)
 {
     unsigned depth = 0;

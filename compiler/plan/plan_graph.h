@@ -45,7 +45,6 @@ static inline bool pgc_reached(const struct pgc_graph *g, uint32_t block)
 
 /* Of blocks that are reached. A block dominates itself. */
 bool pgc_dominates(const struct pgc_graph *g, uint32_t a, uint32_t b);
-bool pgc_in_loop(const struct pgc_graph *g, uint32_t header, uint32_t block);
 unsigned pgc_loop_depth(const struct pgc_graph *g, uint32_t block);
 
 #endif

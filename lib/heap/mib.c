@@ -276,11 +276,6 @@ const char *pgk_mib_label_rule(enum pgk_mib_label label)
      BIT(PGK_MIB_MaxAccessDensity) | OF_DENSITIES | BIT(PGK_MIB_TouchedSize) |                    \
      BIT(PGK_MIB_UntouchedSize) | BIT(PGK_MIB_MinTouched) | BIT(PGK_MIB_MaxTouched))
 
-bool pgk_mib_is_of_accesses(enum pgk_mib_id id)
-{
-    return OF_ACCESSES >> id & 1;
-}
-
 void pgk_mib_forget_accesses(struct pgk_mib *m)
 {
     m->known &= ~OF_ACCESSES;

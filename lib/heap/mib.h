@@ -110,9 +110,8 @@ static inline void pgk_mib_set(struct pgk_mib *m, enum pgk_mib_id id, uint64_t v
 /* A value as its field in files holds it: at most the largest of its width. */
 uint64_t pgk_mib_cut(enum pgk_mib_id id, uint64_t v);
 
-/* One of the fields that say how often objects were accessed, or how much of them. */
-bool pgk_mib_is_of_accesses(enum pgk_mib_id id);
-/* Makes these unknown, and the histogram. */
+/* Makes the fields unknown that say how often objects were accessed, or how much of them, and the
+ * histogram. */
 void pgk_mib_forget_accesses(struct pgk_mib *m);
 
 /* The value as a file field holds it: values too large for the width are cut to
