@@ -50,7 +50,7 @@ static int by_place(const void *a, const void *b, void *arg)
 }
 
 void pgc_type_index_context(struct pgc_type_index *rows, uint32_t number,
-                           struct pgc_type_context context)
+                            struct pgc_type_context context)
 {
     while (rows->n_contexts <= number)
         PGC_PUSH(rows->contexts, rows->n_contexts, rows->context_capacity,

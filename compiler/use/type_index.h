@@ -44,7 +44,7 @@ struct pgc_type_index {
 };
 
 void pgc_type_index_context(struct pgc_type_index *rows, uint32_t number,
-                           struct pgc_type_context context);
+                            struct pgc_type_context context);
 void pgc_type_index_add(struct pgc_type_index *rows, struct pgc_type_row row);
 void pgc_type_index_sort(struct pgc_type_index *rows);
 void pgc_type_index_close(struct pgc_type_index *rows);
