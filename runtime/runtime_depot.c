@@ -21,7 +21,7 @@ enum {
     SPAN = 4096,
     BUCKETS = 1 << 16,
     FRAMES_MAX = 1 << 27,
-    FRAME_SPAN = 1 << 14,
+    FRAME_SPAN = 1 << 12,
 };
 
 static void *volatile spans[PGRT_CONTEXTS_MAX / SPAN]; /* of struct pgrt_context */
@@ -109,11 +109,12 @@ static bool has_pcs(const struct pgrt_context *c, const u64 *pcs, u32 n)
     return true;
 }
 
-static u32 find(u32 from, u32 until, u64 hash, const u64 *pcs, u32 n)
+/* Stacks of one bucket mostly differ in their first frame. */
+static u32 find(u32 from, u32 until, const u64 *pcs, u32 n)
 {
     for (u32 id = from; id != until; id = pgrt_context(id)->next) {
         const struct pgrt_context *c = pgrt_context(id);
-        if (c->hash == hash && c->n == n && has_pcs(c, pcs, n))
+        if (c->n == n && has_pcs(c, pcs, n))
             return id;
     }
     return 0;
@@ -122,7 +123,7 @@ static u32 find(u32 from, u32 until, u64 hash, const u64 *pcs, u32 n)
 /* The number of a stack that has one, or 0. */
 static u32 lookup(u64 hash, const u64 *pcs, u32 n)
 {
-    return find(__atomic_load_n(&buckets[hash >> 48], __ATOMIC_ACQUIRE), 0, hash, pcs, n);
+    return find(__atomic_load_n(&buckets[hash >> 48], __ATOMIC_ACQUIRE), 0, pcs, n);
 }
 
 /* The number of a stack, a new one if it has none; 0 without memory. A context is filled before it
@@ -130,7 +131,7 @@ static u32 lookup(u64 hash, const u64 *pcs, u32 n)
 static PGG_COLD u32 intern(u64 hash, const u64 *pcs, u32 n)
 {
     volatile u32 *bucket = &buckets[hash >> 48];
-    u32 head = __atomic_load_n(bucket, __ATOMIC_ACQUIRE), id = find(head, 0, hash, pcs, n);
+    u32 head = __atomic_load_n(bucket, __ATOMIC_ACQUIRE), id = find(head, 0, pcs, n);
     if (id)
         return id;
     const u32 frame = n ? have_frames(pcs, n) : 0;
@@ -141,11 +142,11 @@ static PGG_COLD u32 intern(u64 hash, const u64 *pcs, u32 n)
         !have_span(&spans[id / SPAN], SPAN * sizeof(struct pgrt_context)))
         return 0;
     struct pgrt_context *c = context_at(id);
-    *c = (struct pgrt_context){.hash = hash, .frame = frame, .n = n & 255, .next = head & 0xffffff};
+    *c = (struct pgrt_context){.frame = frame, .n = n & 255, .next = head & 0xffffff};
     while (!__atomic_compare_exchange_n(bucket, &head, id, false, __ATOMIC_ACQ_REL,
                                         __ATOMIC_ACQUIRE)) {
         /* Somebody else was here; perhaps with the same stack. The number is then wasted. */
-        u32 theirs = find(head, c->next, hash, pcs, n);
+        u32 theirs = find(head, c->next, pcs, n);
         if (theirs)
             return theirs;
         c->next = head & 0xffffff;

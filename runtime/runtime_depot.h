@@ -12,7 +12,6 @@ enum {
     PGRT_CACHE_WAYS = 4,
 };
 struct pgrt_context {
-    u64 hash;
     u32 frame;            /* the innermost one */
     u32 n : 8, next : 24; /* frames */
 };

@@ -26,7 +26,7 @@ struct sum {
     struct pgrt_mib mib;
     struct pgrt_life life;
 };
-/* Places of the store, 0: none. With IN_SUM `mib` is the number of the sum of both, and of all
+/* Places in the store, 0: none. With IN_SUM `mib` is the number of the sum of both, and of all
  * others. */
 struct of_context {
     u32 mib, allocated;
@@ -142,8 +142,10 @@ static void take(void *arg, const struct pgrt_mib *m)
     if (!m->AllocCount || m->stack_id >= all->n)
         return;
     struct of_context *c = &all->of[m->stack_id];
-    if (c->mib || c->allocated == IN_SUM || !(c->mib = pgrt_store_place(m)))
+    if (c->mib || c->allocated == IN_SUM)
         add_mib(all, m);
+    else
+        c->mib = pgrt_store_place(m);
 }
 
 static void take_life(void *arg, const struct pgrt_allocated *b)
@@ -152,11 +154,11 @@ static void take_life(void *arg, const struct pgrt_allocated *b)
     if (b->context >= all->n)
         return;
     struct of_context *c = &all->of[b->context];
-    if (!c->allocated && (c->allocated = pgrt_store_place(b)))
-        return;
-    struct sum *sum = sum_of(all, b->context);
+    struct sum *sum = c->allocated ? sum_of(all, b->context) : NULL;
     if (sum)
         add_allocated(all, &sum->life, b);
+    else
+        c->allocated = pgrt_store_place(b);
 }
 
 static void take_lives(struct merged *all)

@@ -29,19 +29,18 @@ enum {
     SHEET_BYTES = 64 << 10, /* of the first one of a thread; the next ones are larger */
     SHEET_MOST = 512 << 10,
     SPARE_SEGMENTS = 8, /* capacity for libraries that come later */
-    FIRST_BYTES = 64 << 10, /* growth of the file */
-    GROW_BYTES = 256 << 10,
+    GROW_BYTES = 64 << 10, /* of the file, at least */
     AHEAD_BYTES = 4 << 20,
     SPARE_BYTES = 4 << 20, /* of sheets that were, beyond what the dumps take */
     SEGMENT_BYTES = 64,
     CACHE_LINE = 64,
 };
 
-/* Addresses reserved for the file to grow: no more than for the shadow if a kernel has addresses of
- * few bits. */
+/* Addresses reserved for the file to grow: as many words as places can be, but no more than for the
+ * shadow if a kernel has addresses of few bits. */
 static u64 reserve_bytes(void)
 {
-    const u64 most = UINT64_C(1) << (pgrt_space_is_limited ? 25 : 36);
+    const u64 most = UINT64_C(1) << (pgrt_space_is_limited ? 25 : 35);
     return pgrt_shadow_bytes && pgrt_shadow_bytes < most ? pgrt_shadow_bytes : most;
 }
 static struct {
@@ -60,6 +59,14 @@ static struct {
     bool open;
     volatile u32 lock;
 } store = {.mapped.file = PGG_NO_FILE};
+char *pgrt_store_base;
+
+/* What comes before `at` is finished. */
+static void finish_until(u64 at)
+{
+    store.finished = store.used = at;
+    pgrt_store_base = store.mapped.base + at;
+}
 
 static struct pgrt_notes *notes_of(struct pgrt_sheet *s)
 {
@@ -130,8 +137,7 @@ static int grow(u64 bytes)
 {
     if (store.mapped.file.stream < 0 && pgg_confined)
         return -EPERM;
-    const u64 step = store.mapped.size ? GROW_BYTES : FIRST_BYTES;
-    u64 to = (store.mapped.size + bytes + step - 1) & ~(step - 1);
+    u64 to = (store.mapped.size + bytes + GROW_BYTES - 1) & ~(u64)(GROW_BYTES - 1);
     int err = pgg_mapped_grow(&store.mapped, to, empty_dump());
     if (err == -ENOSPC && store.covered.to) {
         punch_covered();
@@ -142,7 +148,7 @@ static int grow(u64 bytes)
     return err;
 }
 
-/* Entries are numbered by the words in front of them. */
+/* A place is the number of words in front of an entry. */
 _Static_assert(sizeof(struct pgrt_mib) % sizeof(u64) == 0, "a MIB is whole words");
 _Static_assert(sizeof(struct pgrt_allocated) % sizeof(u64) == 0, "so is what was allocated");
 
@@ -443,17 +449,6 @@ void pgrt_store_each_allocated(void (*f)(void *arg, const struct pgrt_allocated 
     }
 }
 
-u32 pgrt_store_place(const void *entry)
-{
-    const u64 at = (u64)((const char *)entry - store.mapped.base - store.finished) / sizeof(u64);
-    return at < UINT32_MAX ? (u32)at : 0;
-}
-
-const void *pgrt_store_at(u32 place)
-{
-    return store.mapped.base + store.finished + place * sizeof(u64);
-}
-
 u64 pgrt_store_add_alive(u64 *bytes, u32 n)
 {
     u64 entries = 0;
@@ -502,7 +497,8 @@ void pgrt_store_leave(struct pgrt_thread *t)
 void pgrt_store_forked(void)
 {
     pgg_mapped_forked(&store.mapped);
-    store.used = store.finished = store.own = 0;
+    finish_until(0);
+    store.own = 0;
     store.covered.from = store.covered.to = 0;
     store.last = store.unowned = NULL;
     store.texts = (struct pgrt_texts){0};
@@ -542,6 +538,7 @@ bool pgrt_store_open(void)
     }
     if (!store.mapped.base)
         err = pgg_mapped_reserve(&store.mapped, reserve_bytes());
+    finish_until(0);
     if (store.mapped.base)
         store.unowned = new_sheet(parts_after(NULL, FOR_ALL), &store.unowned_bytes, &err);
     if (store.unowned && store.mapped.file.stream < 0)
@@ -666,7 +663,7 @@ static void clear_tables(void)
 static int move_to(int fd, u64 finished)
 {
     int err = pgg_mapped_move(&store.mapped, fd, finished);
-    store.finished = store.used = finished;
+    finish_until(finished);
     store.covered.from = store.covered.to = 0;
     store.last = NULL;
     clear_tables();
@@ -740,7 +737,7 @@ static int finish_behind(const struct pgrt_dump *dump, bool last)
     pgg_sys_advise(store.mapped.base + store.finished, at - store.finished, MADV_DONTNEED);
     store.newest = at;
     store.own += dump->size;
-    store.finished = store.used = end;
+    finish_until(end);
     store.texts = dump->texts;
     store.last = store.unowned = sheet;
     store.unowned_bytes = plan.bytes;

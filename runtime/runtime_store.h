@@ -17,6 +17,18 @@ struct pgrt_store {
     u64 bytes;                /* of the sheet */
     struct pgrt_sheet *mibs;  /* the one that takes its MIBs */
 };
+/* An entry of a sheet is also known by its place, which is not 0, until a dump is finished. */
+extern char *pgrt_store_base; /* of the first sheet */
+PGG_INLINE u32 pgrt_store_place(const void *entry)
+{
+    return (u32)((size_t)((const char *)entry - pgrt_store_base) / sizeof(u64));
+}
+
+PGG_INLINE void *pgrt_store_at(u32 place)
+{
+    return pgrt_store_base + place * sizeof(u64);
+}
+
 bool pgrt_store_open(void);   /* false: no profile can be kept; said why */
 void pgrt_store_forked(void); /* forget the parent's */
 void pgrt_store_leave(struct pgrt_thread *t); /* its sheet is full, or gone */
@@ -29,10 +41,6 @@ void pgrt_store_publish(struct pgrt_thread *t);
 void pgrt_store_each(void (*f)(void *arg, const struct pgrt_mib *m), void *arg);
 /* Calls back with what each thread allocated in each context. */
 void pgrt_store_each_allocated(void (*f)(void *arg, const struct pgrt_allocated *b), void *arg);
-/* An entry of a sheet as a number, which is not 0, and again as a place in memory, until a dump is
- * finished. 0: it is too far into the file. */
-u32 pgrt_store_place(const void *entry);
-const void *pgrt_store_at(u32 place);
 /* The notes of the first sheet, and its points: PGRT_POINTS_MAX at most. NULL: there is no
  * store. */
 struct pgrt_notes *pgrt_store_notes(void);

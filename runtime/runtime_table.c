@@ -126,9 +126,10 @@ PGG_COLD struct pgrt_allocated *pgrt_table_new(struct pgrt_thread *t, u32 contex
         return NULL;
     if (!*span)
         *span = pgg_map(PGRT_TABLE_SPAN * sizeof **span);
-    if (!*span)
-        return NULL;
-    return (*span)[context % PGRT_TABLE_SPAN].allocated = pgrt_store_allocated(t, context);
+    struct pgrt_allocated *b = *span ? pgrt_store_allocated(t, context) : NULL;
+    if (b)
+        (*span)[context % PGRT_TABLE_SPAN].allocated = pgrt_store_place(b);
+    return b;
 }
 
 /* Notes an object now if it was not noted at its start: allocated and freed go together. */
@@ -180,21 +181,21 @@ void pgrt_touched_merge(struct pgrt_touched *to, const struct pgrt_touched *more
 static PGG_COLD void add_first(struct pgrt_thread *t, const struct pgrt_header *h,
                                struct pgrt_use use, u32 end_ms, u32 end_cpu)
 {
-    struct pgrt_slot **span = &t->table.spans[h->context / PGRT_TABLE_SPAN];
-    const u32 at = h->context % PGRT_TABLE_SPAN;
+    struct pgrt_allocated *b = pgrt_table_allocated(&t->table, h->context);
     struct pgrt_mib *m = NULL;
     /* Another thread may have allocated the object. */
-    if ((*span && (*span)[at].allocated) || pgrt_table_new(t, h->context, true))
+    if (b || (b = pgrt_table_new(t, h->context, true)))
         m = pgrt_store_entry(t);
     if (!m) {
         __atomic_fetch_add(&pgrt_dropped, 1, __ATOMIC_RELAXED);
         return;
     }
-    note_end((*span)[at].allocated, h);
-    touch((*span)[at].allocated, h, use);
+    note_end(b, h);
+    touch(b, h, use);
     pgrt_mib_one(m, h, use.accesses, end_ms, end_cpu);
     pgrt_store_publish(t); /* a kill finds the entry whole or not at all */
-    (*span)[at].mib = m;
+    t->table.spans[h->context / PGRT_TABLE_SPAN][h->context % PGRT_TABLE_SPAN].mib =
+        pgrt_store_place(m);
 }
 
 /* Closes an object in its context's entries; the entry for what is alive, or NULL. */
@@ -207,15 +208,16 @@ PGG_INLINE struct pgrt_allocated *close_object(struct pgrt_thread *t, const stru
         pgrt_histogram_add(h->context, object, h->size);
     if (PGG_UNLIKELY(!slot || !slot->mib)) {
         add_first(t, h, use, end_ms, end_cpu);
-        slot = pgrt_table_slot(&t->table, h->context);
-        return slot ? slot->allocated : NULL;
+        return pgrt_table_allocated(&t->table, h->context);
     }
-    note_end(slot->allocated, h);
-    touch(slot->allocated, h, use);
-    add(slot->mib, h, use.accesses, end_ms, end_cpu);
-    if (PGG_UNLIKELY(slot->mib->AllocCount % PGRT_COST_EVERY == 1))
+    struct pgrt_allocated *b = pgrt_store_at(slot->allocated);
+    struct pgrt_mib *m = pgrt_store_at(slot->mib);
+    note_end(b, h);
+    touch(b, h, use);
+    add(m, h, use.accesses, end_ms, end_cpu);
+    if (PGG_UNLIKELY(m->AllocCount % PGRT_COST_EVERY == 1))
         pgrt_cost_ask(t);
-    return slot->allocated;
+    return b;
 }
 
 void pgrt_table_add(struct pgrt_thread *t, const struct pgrt_header *h, struct pgrt_use use,
@@ -240,8 +242,7 @@ PGG_COLD void pgrt_table_close(struct pgrt_thread *t, const struct pgrt_header *
 
 struct pgrt_allocated *pgrt_table_carry(struct pgrt_thread *t, u32 context)
 {
-    const struct pgrt_slot *slot = pgrt_table_slot(&t->table, context);
-    struct pgrt_allocated *b = slot ? slot->allocated : NULL;
+    struct pgrt_allocated *b = pgrt_table_allocated(&t->table, context);
     return b ? b : pgrt_table_new(t, context, true);
 }
 

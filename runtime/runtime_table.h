@@ -7,14 +7,14 @@
 #include "runtime_object.h"
 #include "runtime_raw.h"
 #include "runtime_series.h"
+#include "runtime_store.h"
 
 #pragma GCC visibility push(hidden)
 
 enum { PGRT_TABLE_SPAN = 512 };
-/* In the file both; NULL until there is something to say. */
+/* Places in the store; 0 until there is something to say. */
 struct pgrt_slot {
-    struct pgrt_mib *mib;
-    struct pgrt_allocated *allocated;
+    u32 mib, allocated;
 };
 /* Of a thread: by context, in two levels. */
 struct pgrt_table {
@@ -63,11 +63,17 @@ PGG_INLINE const struct pgrt_slot *pgrt_table_slot(const struct pgrt_table *tabl
     return span ? &span[context % PGRT_TABLE_SPAN] : NULL;
 }
 
+/* NULL: the thread has allocated nothing in the context. */
+PGG_INLINE struct pgrt_allocated *pgrt_table_allocated(const struct pgrt_table *table, u32 context)
+{
+    const struct pgrt_slot *slot = pgrt_table_slot(table, context);
+    return slot && slot->allocated ? pgrt_store_at(slot->allocated) : NULL;
+}
+
 /* An object of the context is probably made next. */
 PGG_INLINE void pgrt_table_expect(const struct pgrt_table *table, u32 context)
 {
-    const struct pgrt_slot *slot = pgrt_table_slot(table, context);
-    const char *allocated = slot ? (const char *)slot->allocated : NULL;
+    const char *allocated = (const char *)pgrt_table_allocated(table, context);
     __builtin_prefetch(allocated);
     __builtin_prefetch(allocated + PGG_LINE - sizeof(u64));
 }
@@ -76,8 +82,7 @@ PGG_INLINE void pgrt_table_expect(const struct pgrt_table *table, u32 context)
 PGG_INLINE bool pgrt_table_begin(struct pgrt_thread *t, const struct pgrt_table *table,
                                  struct pgrt_series *series, u32 context, size_t size, u32 now_ms)
 {
-    const struct pgrt_slot *slot = pgrt_table_slot(table, context);
-    struct pgrt_allocated *b = slot ? slot->allocated : NULL;
+    struct pgrt_allocated *b = pgrt_table_allocated(table, context);
     if (PGG_UNLIKELY(!b) && !(b = pgrt_table_new(t, context, false)))
         return false;
     if (PGG_UNLIKELY(++b->objects % PGRT_COST_EVERY == 1))
