@@ -93,11 +93,18 @@ void pgal_free(void *p);
  * the group of the stack that asks. */
 void *pgal_realloc(void *p, size_t n, u32 group);
 
+/* The mark goes from objects of less than a word, too. */
+PGG_INLINE void *pgal_zeroed(void *p, size_t bytes)
+{
+    return PGG_LIKELY(p) ? __builtin_memset(pgal_unmark(p), 0, bytes) : NULL;
+}
 void *pgal_calloc_large(size_t n, size_t size);
 PGG_INLINE void *pgal_calloc_anywhere(size_t n, size_t size)
 {
-    return PGG_LIKELY(n < PGAL_LARGEST && size < PGAL_LARGEST) ? pgal_je_calloc(n, size)
-                                                               : pgal_calloc_large(n, size);
+    if (PGG_UNLIKELY(n > PGAL_CACHED_MOST) || PGG_UNLIKELY(size > PGAL_CACHED_MOST) ||
+        PGG_UNLIKELY(n * size > PGAL_CACHED_MOST))
+        return pgal_calloc_large(n, size);
+    return pgal_zeroed(pgal_alloc_anywhere(n * size), n * size);
 }
 
 PGG_INLINE void *pgal_calloc(size_t n, size_t size, u32 group)
@@ -106,7 +113,7 @@ PGG_INLINE void *pgal_calloc(size_t n, size_t size, u32 group)
     if (PGG_LIKELY(!group) || __builtin_mul_overflow(n, size, &bytes))
         return pgal_calloc_anywhere(n, size);
     void *p = pgal_object(group, bytes);
-    return PGG_LIKELY(p) ? __builtin_memset(p, 0, bytes) : pgal_calloc_anywhere(n, size);
+    return PGG_LIKELY(p) ? pgal_zeroed(p, bytes) : pgal_calloc_anywhere(n, size);
 }
 
 #pragma GCC visibility pop

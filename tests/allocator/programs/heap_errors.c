@@ -42,10 +42,11 @@ static void untouched(void)
     static void *objects[N];
     for (int round = 0; round < 30; round++) {
         for (int i = 0; i < N; i++)
-            switch (i % 4) {
+            switch (i % 5) {
             case 0: objects[i] = malloc((size_t)(i * 7 % 20000)); break;
-            case 1: objects[i] = aligned_alloc(64, (size_t)(i * 5 % 9000)); break;
-            case 2: objects[i] = realloc(malloc((size_t)(i % 40000)), 1); break;
+            case 1: objects[i] = calloc((size_t)(i / 5 % 12), 1); break;
+            case 2: objects[i] = aligned_alloc(64, (size_t)(i * 5 % 9000)); break;
+            case 3: objects[i] = realloc(malloc((size_t)(i % 40000)), 1); break;
             default: objects[i] = realloc(malloc(1), (size_t)(i * 11 % 40000 + 1));
             }
         for (int i = 0; i < N; i++)
