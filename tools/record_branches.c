@@ -159,8 +159,8 @@ static int write_counts(struct record *r, const struct record_files *files, stru
     return status;
 }
 
-/* What a file has no counts of is not a failure, neither of the program nor of pgokit: nothing of it
- * ran, or it has no symbols. */
+/* A file without counts is no failure, neither of the program nor of pgokit: nothing of it ran, or
+ * it has no symbols. */
 static bool has_failed(int status)
 {
     return status && status != PGK_E_EMPTY && status != PGK_E_NODEBUG;

@@ -196,9 +196,9 @@ void record_heap_report(const struct record_files *files, const struct record_en
     if (!getcwd(t.here, sizeof t.here))
         t.here[0] = 0;
     if (!files->n) {
-        fputs("pgokit: warning: nothing was recorded: the program left no profile. If it clears its "
-              "environment or only starts others, record these, or link the runtime as pgokit "
-              "config heap says\n",
+        fputs("pgokit: warning: nothing was recorded: the program left no profile. If it clears "
+              "its environment or only starts others, record these, or link the runtime as "
+              "pgokit config heap says\n",
               stderr);
     } else if (quiet) {
         for (size_t i = 0; i < files->n; i++)
