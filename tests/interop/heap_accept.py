@@ -10,33 +10,13 @@ import re
 import sys
 
 import profiles
+from heap_releases import (INDEX, MEMPROF, READERS, RELEASES, accepts, reads_all, use_options)
 from peers import Variant, at_hand, good, main, read, require, run, tool, write
 
 NO_PIE_16 = Variant(16, "-O2", "-no-pie")
 PIE_19 = Variant(19, "-O2", "-pie", "-fpie")
 PIE_22 = Variant(22, "-O2", "-pie", "-fpie")
 PIE_23 = Variant(23, "-O2", "-pie", "-fpie")
-
-RELEASES = (14, 16, 19, 22, 23)
-MEMPROF = (0, 1, 2, 3, 4)
-INDEX = (8, 9, 10, 11, 12, 13, 14)
-
-
-def accepts(release, memprof, index):
-    return {14: False,
-            16: index <= 9 and memprof == 0,
-            19: index <= 12 and memprof <= 3,
-            22: index <= 13 and memprof >= 2,
-            23: memprof >= 2}[release]
-
-
-USE = {16: ("-fprofile-use={}", "-mllvm", "-pgo-match-memprof=true"),
-       19: ("-fmemory-profile-use={}",), 22: ("-fmemory-profile-use={}",),
-       23: ("-fmemory-profile-use={}",)}
-
-
-def use_options(release, profile):
-    return [flag.format(profile) for flag in USE[release]]
 
 
 # ---- accepted and refused ----
@@ -72,12 +52,12 @@ def acceptance(work, memprof, index, full):
         shown = run(tool("llvm-profdata", release), "show", path)
         require((shown.code == 0) == accepts(release, memprof, index),
                 f"llvm-profdata-{release} show\n{shown}")
-        if release in USE:
+        if release in READERS:
             used = run(tool("clang", release), "-O2", "-g", "-c", "-o", f"{folder}/{release}.o",
                        *use_options(release, path), "-Wno-backend-plugin",
                        "-Wno-profile-instr-unprofiled", f"{work.programs}/segments.c")
             require((used.code == 0) == accepts(release, memprof, index),
-                    f"clang-{release} {USE[release][0]}\n{used}")
+                    f"clang-{release} {use_options(release, path)[0]}\n{used}")
         said.append(f"{release}: {'yes' if shown.code == 0 else 'no'}")
     return ", ".join(said)
 
@@ -213,7 +193,7 @@ def pass_alone(work, release):
 def add_cases(work, tap):
     for release in at_hand(*RELEASES):
         tool("llvm-profdata", release)
-    for release in at_hand(*USE):
+    for release in at_hand(*READERS):
         tool("clang", release)
     for memprof, index, full in itertools.chain(
             itertools.product(MEMPROF, INDEX, (False,)),
@@ -222,8 +202,8 @@ def add_cases(work, tap):
             continue  # the index version does not change how a schema is read
         tap.add(f"MemProf V{memprof}, index {index}, {'full' if full else 'hot/cold'} schema",
                 acceptance, work, memprof, index, full)
-    for target, readers in (("any", (19, 22, 23)), ("llvm16", (16, 19)),
-                            ("llvm19", (19, 22, 23)), ("llvm22", (22, 23)), ("llvm23", (23,))):
+    for target, readers in (("any", reads_all(3)), ("llvm16", reads_all(0)),
+                            ("llvm19", reads_all(3)), ("llvm22", reads_all(4)), ("llvm23", (23,))):
         tap.add(f"--to {target}", targets, work, target, readers)
     for release, variant in ((16, NO_PIE_16), (19, PIE_19), (22, PIE_22), (19, PIE_22),
                              (22, PIE_19), (23, PIE_23), (22, PIE_23), (23, PIE_22)):
@@ -231,7 +211,7 @@ def add_cases(work, tap):
             for life in LIFE if source == "lifetimes.cpp" else ("every other context cold",):
                 tap.add(f"clang-{release} annotates {source} of clang-{variant.release}, {life}",
                         annotations, work, source, variant, release, life)
-    for release in (19, 22, 23):
+    for release in reads_all(3):
         tap.add(f"opt-{release} memprof-use", pass_alone, work, release)
 
 

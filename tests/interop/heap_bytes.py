@@ -8,14 +8,13 @@ import itertools
 import sys
 
 import profiles
+from heap_releases import OF_YAML, ROWS
 from peers import Failure, Variant, at_hand, good, main, read, require, tool, write
 
 PIE_19 = Variant(19, "-O2", "-pie", "-fpie")
 PIE_22 = Variant(22, "-O2", "-pie", "-fpie")
 HISTOGRAM_22 = Variant(22, "-O2", "-no-pie", histogram=True)
 NO_COLUMNS = Variant(22, "-O3", "-pie", "-fpie", "-gno-column-info")
-# The newest index version that a release writes.
-INDEX = {22: "13", 23: "14"}
 SOURCES = ("plain.c", "classes.cpp", "dumps.c", "threads.cpp", "lifetimes.cpp")
 
 
@@ -49,9 +48,9 @@ def canonical(work, release, source, variant, memprof, full):
     order inside its tables follows LLVM's hash map in memory."""
     program = work.build(source, variant)
     folder = work.temp("canonical")
-    schema = ["--full-schema"] if full else []
-    ours = merge(work, f"{folder}/ours.profdata", [program.raw], [program.exe],
-                 "--index-version", INDEX[release], "--memprof-version", str(memprof), *schema)
+    options = ["--index-version", ROWS[release].writes, "--memprof-version", str(memprof),
+               *(["--full-schema"] if full else [])]
+    ours = merge(work, f"{folder}/ours.profdata", [program.raw], [program.exe], *options)
     shown = good(tool("llvm-profdata", release), "show", "--memory", f"{folder}/ours.profdata")
     yaml = write(f"{folder}/records.yaml", by_guid(shown).encode())
     theirs = f"{folder}/theirs.profdata"
@@ -59,8 +58,7 @@ def canonical(work, release, source, variant, memprof, full):
          f"--memprof-version={memprof}", *(["--memprof-full-schema"] if full else []))
     equal(f"pgokit against llvm-profdata-{release}", read(theirs), ours)
     equal("pgokit from YAML", ours,
-          merge(work, f"{folder}/again.profdata", [yaml], [], "--index-version", INDEX[release],
-                "--memprof-version", str(memprof), *schema))
+          merge(work, f"{folder}/again.profdata", [yaml], [], *options))
     return f"{len(ours)} bytes"
 
 
@@ -235,7 +233,7 @@ def add_cases(work, tap):
     tool("llvm-profdata", 22)
     for variant, sources in ((PIE_22, SOURCES), (NO_COLUMNS, SOURCES[:2]),
                              (HISTOGRAM_22, SOURCES[:1]), (PIE_19, SOURCES[:2])):
-        for release, source, memprof, full in itertools.product(at_hand(22, 23), sources, (3, 4),
+        for release, source, memprof, full in itertools.product(at_hand(*OF_YAML), sources, (3, 4),
                                                                 (False, True)):
             tap.add(f"bytes of LLVM {release}: {source} {variant.name}, V{memprof} "
                     f"{'full' if full else 'hot/cold'}", canonical, work, release, source, variant,
@@ -256,7 +254,7 @@ def add_cases(work, tap):
                     f"{'full' if full else 'hot/cold'}", parts, work, source, variant, full,
                     memprof)
         tap.add(f"the same file twice: {source} {variant.name}", twice, work, source, variant)
-    for release in at_hand(22, 23):
+    for release in at_hand(*OF_YAML):
         tap.add(f"YAML with callees and names, LLVM {release}", callees, work, release)
     tap.add("any thread count", threads, work)
     tap.add("to standard output", standard_output, work)

@@ -12,11 +12,11 @@ import re
 import sys
 
 import profiles
-from heap_accept import accepts, use_options
+from heap_releases import (INDEX, MEMPROF, OF_YAML, READERS, RELEASES, accepts, reads_raw,
+                           use_options)
 from peers import Skip, Variant, at_hand, beside, good, main, read, require, run, tool
 
 SOURCE = "lifetimes.cpp"
-RUNTIMES = (14, 16, 19, 22, 23)
 MODES = {"PIE": ("-O2", "-pie", "-fpie"), "no PIE": ("-O2", "-no-pie")}
 # Fields that raw versions have, of those that their writers fill in rightly.
 NOT_IN = {1: ["DataTypeId", "MaxAccessCount", "MaxSize"] + [f for f in profiles.COMPARED
@@ -24,7 +24,6 @@ NOT_IN = {1: ["DataTypeId", "MaxAccessCount", "MaxSize"] + [f for f in profiles.
 TEXT_FIELDS = ["AllocCount", "TotalSize", "MinSize"]
 # Our runtime, in programs of a release of clang.
 OWN = {"pgokit": 22, "pgokit with clang-23": 23}
-READS_RAW = {1: (), 2: (16,), 3: (19, 22, 23), 4: (19, 22, 23), 5: (22, 23)}
 
 
 def fields_of(written_by, version):
@@ -114,7 +113,7 @@ def raw_versions(work, writer, mode):
         back = f"{folder}/v{version}-back"
         convert(work, out, back, "--to", "raw", "--format-version", str(r.version), exe=r.exe)
         same(f"by way of version {version}", expected, shown(work, back, r.exe), fields)
-        for release in at_hand(*READS_RAW[version]):
+        for release in at_hand(*reads_raw(version)):
             if release == 16 and mode == "PIE":
                 continue # which llvm-profdata-16 refuses
             same(f"version {version} read by llvm-profdata-{release}", expected,
@@ -136,30 +135,29 @@ def indexed_versions(work, writer, mode):
     expected = shown(work, r.raw, r.exe).low_lines()
     fields = fields_of(r.version, 5)
     asked = 0
-    for memprof in range(5):
-        for index in range(8, 15):
+    for memprof in MEMPROF:
+        for index in INDEX:
             if memprof < 2 and index >= 13:
                 continue
             out = f"{folder}/v{memprof}-{index}"
             convert(work, r.raw, out, "--memprof-version", str(memprof), "--index-version",
                     str(index), exe=r.exe)
             same(f"V{memprof} in {index}", expected, shown(work, out, r.exe), fields)
-            for release in at_hand(16, 19, 22, 23):
-                result = run(tool("llvm-profdata", release), "show", out)
-                require((result.code == 0) == accepts(release, memprof, index),
-                        f"V{memprof} in {index}: llvm-profdata-{release}\n{result}")
-                asked += 1
-            for release in at_hand(22, 23):
+            # heap_accept has what each release refuses.
+            for release in at_hand(*READERS):
                 if not accepts(release, memprof, index):
                     continue
-                text = good(tool("llvm-profdata", release), "show", "--memory", out)
-                same(f"V{memprof} in {index} read by llvm-profdata-{release}", expected,
-                     profiles.parse_yaml(text), fields)
+                asked += 1
+                printing = ["--memory"] if release in OF_YAML else []
+                text = good(tool("llvm-profdata", release), "show", *printing, out)
+                if printing:
+                    same(f"V{memprof} in {index} read by llvm-profdata-{release}", expected,
+                         profiles.parse_yaml(text), fields)
     for release in range(15, 24):
         out = f"{folder}/llvm{release}"
         convert(work, r.raw, out, "--to", f"llvm{release}", exe=r.exe)
         same(f"--to llvm{release}", expected, shown(work, out, r.exe), fields)
-        if release in at_hand(16, 19, 22, 23):
+        if release in at_hand(*READERS):
             good(tool("llvm-profdata", release), "show", out)
     return f"{asked} questions to LLVM"
 
@@ -199,7 +197,7 @@ def compilers(work, writer):
     folder = work.temp("compilers")
     source = os.path.join(work.programs, SOURCE)
     counts = []
-    for release in at_hand(16, 19, 22, 23):
+    for release in at_hand(*READERS):
         out = f"{folder}/llvm{release}"
         convert(work, r.raw, out, "--to", f"llvm{release}", exe=r.exe)
         good(tool("clang++", release), "-O2", "-g", "-fno-optimize-sibling-calls", "-S",
@@ -289,44 +287,12 @@ def histograms(work):
         require("the access histograms of" in said, f"{options}: {said}")
 
 
-FAR = """
-char *volatile keep;
-#define NOINLINE __attribute__((noinline))
-NOINLINE void near_by() {
-    keep = new char[10];
-}
-NOINLINE void far_below() {
-#line 70010
-    keep = new char[20];
-}
-#line 500
-NOINLINE void above() {
-#line 100
-    keep = new char[30];
-}
-#line 600
-NOINLINE void without_line() {
-#line 0
-    keep = new char[40];
-}
-#line 700
-int main() {
-    near_by();
-    far_below();
-    above();
-    without_line();
-}
-"""
-
-
 def far_lines(work, release):
     """Calls whose line differs from their function's by more than 16 bits can say: clang finds them
     with our file, and never with that of llvm-profdata. So it is with line 0, for which
     clang 22 notes another place in the binary than it looks for."""
     folder = work.temp("far")
-    source = f"{folder}/far.cpp"
-    with open(source, "w", encoding="utf-8") as f:
-        f.write(FAR)
+    source = os.path.join(work.programs, "far_lines.cpp")
     compiler, exe = tool("clang++", release), f"{folder}/far"
     good(compiler, "-g", "-O2", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls",
          "-no-pie", "-fmemory-profile", "-Wl,--build-id", source, "-o", exe)
@@ -361,57 +327,14 @@ def annotated(text):
     return out
 
 
-STATICS = ("static", """
-#include <stdlib.h>
-void *volatile keep;
-void other(void);
-__attribute__((noinline)) static void make(int n)
-{
-    keep = malloc(n);
-}
-int main(void)
-{
-    make(10);
-    other();
-    return 0;
-}
-""", """
-#include <stdlib.h>
-extern void *volatile keep;
-void other(void);
-#line 4
-__attribute__((noinline)) static void make(int n)
-{
-    keep = malloc(n);
-}
-void other(void)
-{
-    make(20);
-}
-""")
+STATICS = ("same_statics.c", "same_statics_other.c")
 
 
-# Another function of that name, which allocates nothing.
-PLAIN_MAKE = """
-__attribute__((noinline)) static int make(int n)
-{
-    return n + 1;
-}
-int other(void)
-{
-    return make(20);
-}
-"""
-
-
-def build_statics(folder, *sources):
-    for i, source in enumerate(sources):
-        with open(f"{folder}/{i}.c", "w", encoding="utf-8") as f:
-            f.write(source)
+def build_statics(work, folder, *sources):
     exe = f"{folder}/prog"
     good(tool("clang", 22), "-g", "-O2", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls",
-         "-no-pie", "-fmemory-profile", "-Wl,--build-id", f"{folder}/0.c", f"{folder}/1.c", "-o",
-         exe)
+         "-no-pie", "-fmemory-profile", "-Wl,--build-id",
+         *(os.path.join(work.programs, name) for name in sources), "-o", exe)
     good(exe, env={"MEMPROF_OPTIONS": f"print_text=0:log_path={folder}/raw"})
     raw, = glob.glob(f"{folder}/raw.*")
     return exe, raw
@@ -421,20 +344,20 @@ def keeps_its_file(work):
     """A static function has its file and line in an indexed profile, although another one has its
     name, such as one of a library that is linked: only one has code where the stacks are."""
     folder = work.temp("one-of-two")
-    exe, raw = build_statics(folder, STATICS[1], PLAIN_MAKE)
+    exe, raw = build_statics(work, folder, STATICS[0], "same_static_plain.c")
     convert(work, raw, f"{folder}/indexed", "--to", "llvm22", exe=exe)
     shown = good(work.pgokit, "show", f"{folder}/indexed", "-b", exe)
-    require(re.search(r"^ +make +\S*0\.c:\d", shown, re.M), shown)
+    require(re.search(r"^ +make +\S*same_statics\.c:\d", shown, re.M), shown)
 
 
 def same_names(work):
     """Two static functions of one name: two contexts with names, one GUID in LLVM's formats, which
     is said."""
     folder = work.temp("statics")
-    exe, raw = build_statics(folder, *STATICS[1:])
+    exe, raw = build_statics(work, folder, *STATICS)
     said = convert(work, raw, f"{folder}/partial", "--to", "partial", exe=exe)
     text = good(work.pgokit, "show", f"{folder}/partial", "--raw")
-    require(all(re.search(rf"make  \S*/{i}\.c:", text) for i in (0, 1)), text)
+    require(all(re.search(rf"make  \S*/{re.escape(name)}:", text) for name in STATICS), text)
     require("same name" not in said, said)
     said = convert(work, raw, f"{folder}/indexed", "--to", "llvm22", exe=exe)
     require("what distinguishes 1 function from others of the same name" in said, said)
@@ -447,25 +370,13 @@ def same_names(work):
     require(len(re.findall(r"^ +make +line \+\d", shown, re.M)) == 2 and "main" in shown, shown)
 
 
-UNROLLED = """
-char *volatile keep;
-volatile int n = 4;
-int main() {
-#pragma clang loop unroll_count(4)
-    for (int i = 0; i < 4; i++) { keep = new char[8]; }
-    return n - 4;
-}
-"""
-
-
 def unrolled(work):
     """Copies of one call are one context; llvm-profdata has one for each address."""
     folder = work.temp("unrolled")
-    with open(f"{folder}/u.cpp", "w", encoding="utf-8") as f:
-        f.write(UNROLLED)
     exe = f"{folder}/prog"
     good(tool("clang++", 22), "-g", "-O2", "-fno-omit-frame-pointer", "-no-pie",
-         "-fmemory-profile", "-Wl,--build-id", f"{folder}/u.cpp", "-o", exe)
+         "-fmemory-profile", "-Wl,--build-id", os.path.join(work.programs, "unrolled.cpp"),
+         "-o", exe)
     good(exe, env={"MEMPROF_OPTIONS": f"print_text=0:log_path={folder}/raw"})
     raw, = glob.glob(f"{folder}/raw.*")
     theirs = llvm_shows(22, raw, exe)
@@ -575,10 +486,10 @@ def repair(work):
 
 
 def add_cases(work, tap):
-    for release in at_hand(*RUNTIMES):
+    for release in at_hand(*RELEASES):
         tool("clang", release)
         tool("llvm-profdata", release)
-    for writer in (*RUNTIMES, *OWN):
+    for writer in (*RELEASES, *OWN):
         for mode in MODES:
             name = f"{writer if writer in OWN else f'clang-{writer}'}, {mode}"
             tap.add(f"raw versions: {name}", raw_versions, work, writer, mode)
@@ -588,13 +499,13 @@ def add_cases(work, tap):
     forms = {"symbolised": "", "addresses": ":symbolize=0", "terse": ":print_terse=1",
              "terse addresses": ":print_terse=1:symbolize=0"}
     for form, options in forms.items():
-        for writer in (13, *RUNTIMES):
+        for writer in (13, *RELEASES):
             for mode in MODES:
                 tap.add(f"printed, {form}: clang-{writer}, {mode}", printed, work, writer, mode,
                         form, options)
     tap.add("refused conversions", refusals, work)
     tap.add("histograms", histograms, work)
-    for release in (16, 19, 22, 23):
+    for release in READERS:
         tap.add(f"far lines: clang-{release}", far_lines, work, release)
     tap.add("static functions of one name", same_names, work)
     tap.add("a static function keeps its file beside another one of its name", keeps_its_file, work)

@@ -8,6 +8,7 @@ import re
 import sys
 
 import profiles
+from heap_releases import OF_YAML
 from peers import Failure, Skip, Variant, at_hand, good, main, read, require, run, tool, write
 
 PIE_19 = Variant(19, "-O2", "-pie", "-fpie")
@@ -335,7 +336,7 @@ def add_cases(work, tap):
     tool("clang", 19)
     tool("clang", 22)
     tool("llvm-profdata", 22)
-    for release in at_hand(22, 23):
+    for release in at_hand(*OF_YAML):
         tap.add(f"several raw files, LLVM {release}", several_raw_files, work, release)
         tap.add(f"an indexed file again, LLVM {release}", indexed_again, work, release)
     tap.add("raw files of several programs", several_programs, work)

@@ -6,6 +6,7 @@ profile equals what llvm-profdata makes of it, for programs in C and C++ built i
 import sys
 
 import profiles
+from heap_releases import OF_YAML, reads_raw
 from peers import Variant, at_hand, good, main, read, require, tool, write
 
 LLD_22 = "-fuse-ld=/usr/bin/ld.lld-22"
@@ -58,7 +59,7 @@ def merged_show(work, program, folder, name, *options):
     out = f"{folder}/{name}.profdata"
     good(work.pgokit, "merge", program.raw, "-b", program.exe, "-o", out, *options)
     llvm = {release: profiles.parse_yaml(good(tool("llvm-profdata", release), "show", "--memory",
-                                              out)) for release in at_hand(22, 23)}
+                                              out)) for release in at_hand(*OF_YAML)}
     ours = profiles.parse_json(good(work.pgokit, "show", out, "--json"))
     return llvm, ours
 
@@ -102,7 +103,7 @@ def version_3(work, source, variant):
         d.version = 3
     raw = write(f"{folder}/v3.memprofraw", profiles.encode_raw(dumps))
     fields = [f for f in profiles.COMPARED if f != "AccessHistogramSize"]
-    for release in at_hand(19, 22, 23):
+    for release in at_hand(*reads_raw(3)):
         expected = profiles.parse_show(good(tool("llvm-profdata", release), "show", "--memory", raw,
                                             "--profiled-binary", program.exe))
         shown = good(work.pgokit, "show", raw, "-b", program.exe, "--json")

@@ -16,6 +16,7 @@ import sys
 import time
 
 import profiles
+from heap_releases import OF_YAML
 from peers import HERE, Variant, at_hand, good, main, read, require, run, tool, write
 
 PIE_22 = Variant(22, "-O2", "-pie", "-fpie")
@@ -315,7 +316,7 @@ def prune(work):
     require(len(left) <= len(whole) and max(map(len, left)) < max(map(len, whole)),
             "--max-depth cuts nothing")
     # The tools of both releases read it, with the same records.
-    for release in at_hand(22, 23):
+    for release in at_hand(*OF_YAML):
         shown = profiles.parse_yaml(good(tool("llvm-profdata", release), "show", "--memory",
                                          f"{folder}/pruned.profdata"))
         require(set(shown.stacks()) == set(left), f"llvm-profdata-{release}: other contexts")
