@@ -19,6 +19,11 @@ INDEXES = {"alloc_objects": "AllocCount", "alloc_space": "TotalSize",
 BUILD_SECONDS = 600  # newer releases of Go compile their library first
 
 
+def named(context):
+    """Without the frames of libraries, which stay as addresses."""
+    return [frame for frame in context["stack"] if "function" in frame]
+
+
 def go(folder, *argv):
     env = {"GOCACHE": os.path.join(folder, "cache"), "GOPATH": os.path.join(folder, "path"),
            "GOFLAGS": "", "GO111MODULE": "off", "PPROF_TMPDIR": folder}
@@ -50,7 +55,7 @@ def top(folder, path, index):
 def by_function(profile, field):
     found = collections.Counter()
     for context in profile["contexts"]:
-        found[context["stack"][0]["function"]] += context["mib"].get(field, 0)
+        found[named(context)[0]["function"]] += context["mib"].get(field, 0)
     return {name: value for name, value in found.items() if value}
 
 
@@ -67,7 +72,7 @@ def counts_are_the_programs(folder):
     found = {}
     for context in shown(folder, "heap.pb.gz")["contexts"]:
         m = context["mib"]
-        found[context["stack"][0]["function"]] = (
+        found[named(context)[0]["function"]] = (
             context["stack"][0]["line"], m["AllocCount"], m["TotalSize"], m["ExitSize"])
     line, objects, size, alive = found["main.churn"]
     # Go itself may allocate a little there, and keep it.
@@ -101,9 +106,9 @@ def addresses(folder):
         numbers = []
         for profile in (want, own):
             for context in profile["contexts"]:
-                if ("main", line) in [(f["function"], f.get("line")) for f in context["stack"]]:
+                if ("main", line) in [(f["function"], f.get("line")) for f in named(context)]:
                     m = context["mib"]
-                    numbers.append(([f["function"] for f in context["stack"]][:3],
+                    numbers.append(([f["function"] for f in named(context)][:3],
                                     m["AllocCount"], m["TotalSize"], m["ExitSize"]))
         require(len(numbers) == 2 and numbers[0] == numbers[1], f"line {line}: {numbers}")
 
@@ -113,7 +118,7 @@ def round_trip(folder):
     run([PGOKIT, "convert", "-q", before, "--to", "pprof", "-o", "own.pb.gz"], folder,
         status=None)
     fields = [*INDEXES.values(), "PeakSize", "PeakCount"]
-    rows = [sorted((tuple((f["function"], f.get("line"), f["inline"]) for f in c["stack"]),
+    rows = [sorted((tuple((f["function"], f.get("line"), f["inline"]) for f in named(c)),
                     [c["mib"][field] for field in fields]) for c in shown(folder, path)["contexts"])
             for path in (before, "own.pb.gz")]
     require(rows[0] == rows[1], f"{rows[0]}\n{rows[1]}")
