@@ -172,14 +172,24 @@ static _Noreturn void refuse_unknown(const struct cli_verb *verb,
     cli_usage(verb, "%s has no option %s", verb->name, typed);
 }
 
+/* At the first look: getopt_long moves operands to the end, so that at the second one an option
+ * without a value would take the first operand for it, and write to it. */
+static _Noreturn void refuse_missing(const struct cli_verb *verb, char *const *argv)
+{
+    cli_usage(verb, "%s needs a value", argv[optind - 1]);
+}
+
 void option_look(const struct cli_verb *verb, const struct option_group *groups, int argc,
                  char **argv, void (*see)(const struct option_given *given), void *into)
 {
     struct getopt_table t = make_table(verb, groups);
     optind = 0;
-    for (int c; (c = getopt_long(argc, argv, t.letters, t.rows, NULL)) != -1;)
-        if (c != ':' && c != '?')
+    for (int c; (c = getopt_long(argc, argv, t.letters, t.rows, NULL)) != -1;) {
+        if (c == ':')
+            refuse_missing(verb, argv);
+        if (c != '?')
             see(&(struct option_given){verb, option_find(groups, find_name(&t, c)), optarg, into});
+    }
     free(t.rows);
     free(t.letters);
 }
@@ -308,7 +318,7 @@ void option_parse(const struct cli_verb *verb, const struct option_group *groups
     struct getopt_table t = make_table(verb, groups);
     for (int c; (c = getopt_long(argc, argv, t.letters, t.rows, NULL)) != -1;) {
         if (c == ':')
-            cli_usage(verb, "%s needs a value", argv[optind - 1]);
+            refuse_missing(verb, argv);
         if (c == '?')
             refuse_unknown(verb, groups, argv[optind - 1]);
         take_named(verb, groups, find_name(&t, c), into);
