@@ -55,7 +55,7 @@ static bool pages_out;
 static enum pgal_huge huge;
 
 static volatile u32 making;
-static enum { NOT_ASKED, READY, NO_ROOM } state;
+static enum { NOT_ASKED, READY, NO_SPACE } state;
 
 /* An arena fills a piece before it asks for the next one, under a lock of its own. What it has
  * filled with cold objects can go. */
@@ -144,7 +144,7 @@ static void reserve(void)
     while (at < 0 && (shift -= 2) >= SHIFT_LEAST)
         at = pgg_sys_pages((size_t)(PGAL_GROUPS + 1) << shift);
     if (at < 0) {
-        state = NO_ROOM;
+        state = NO_SPACE;
         return;
     }
     const uintptr_t bytes = (uintptr_t)1 << shift;

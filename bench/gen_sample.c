@@ -65,15 +65,15 @@ static double log_normal(struct chance *c, double mean, double deviation)
 
 struct text {
     char *s;
-    size_t n, room;
+    size_t n, capacity;
 };
 
 static void reserve(struct text *t, size_t more)
 {
-    if (t->room - t->n >= more)
+    if (t->capacity - t->n >= more)
         return;
-    t->room = 2 * t->room + more;
-    t->s = realloc(t->s, t->room);
+    t->capacity = 2 * t->capacity + more;
+    t->s = realloc(t->s, t->capacity);
     if (!t->s)
         die("out of memory");
 }

@@ -40,21 +40,21 @@ static u32 put_host(char *to)
 }
 
 /* As the kernel has it, which a program may have written over. */
-static u32 put_arguments(char *to, u32 room)
+static u32 put_arguments(char *to, u32 space)
 {
     const long fd = pgg_sys_open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC, 0);
     u32 used = 0;
     if (fd < 0)
         return 0;
-    for (long n = 1; n > 0 && used < room; used += n > 0 ? (u32)n : 0)
-        n = pgg_sys_read((int)fd, to + used, room - used);
+    for (long n = 1; n > 0 && used < space; used += n > 0 ? (u32)n : 0)
+        n = pgg_sys_read((int)fd, to + used, space - used);
     pgg_sys_close((int)fd);
     if (used && to[used - 1]) {
-        if (used == room)
+        if (used == space)
             cut(to, used);
         else
             to[used++] = 0;
-    } else if (used == room) {
+    } else if (used == space) {
         cut(to, used);
     }
     return used;

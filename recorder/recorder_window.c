@@ -14,7 +14,7 @@ enum {
     INSNS_OF_A_BRANCH = 40, /* beyond which a window is not worth its time */
 };
 #define CONTEXT_BYTES (offsetof(ucontext_t, uc_sigmask) + sizeof(u64))
-_Static_assert(CONTEXT_BYTES <= PGBR_CONTEXT_BYTES, "the thread has room for it");
+_Static_assert(CONTEXT_BYTES <= PGBR_CONTEXT_BYTES, "the thread has space for it");
 
 /* The kernel's description of the vector registers that it saves for a handler, after the first 464
  * bytes of them; and the mark that they are complete. */

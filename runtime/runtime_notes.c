@@ -37,14 +37,14 @@ static u64 shared(const char *path, const char *before)
     return n;
 }
 
-u64 pgrt_notes_add_paths(char *to, u64 used, u64 room, u32 first, u32 *next, u32 end)
+u64 pgrt_notes_add_paths(char *to, u64 used, u64 space, u32 first, u32 *next, u32 end)
 {
     const uint16_t number = (uint16_t)first;
     for (; *next < end; ++*next) {
         const char *path = pgg_module_path(*next);
         const u64 same = *next > first ? shared(path, pgg_module_path(*next - 1)) : 0,
                   rest = pgg_strlen(path + same) + 1, head = used ? 0 : sizeof number;
-        if (used + head + 1 + rest > room)
+        if (used + head + 1 + rest > space)
             break;
         pgg_copy(to, &number, sizeof number);
         used += head;

@@ -24,9 +24,9 @@ struct pgrt_texts {
     u64 bytes;   /* that these take */
 };
 /* Adds paths to `used` bytes of a part that begins with that of module `first`: from module *next
- * on, of those below `end`. Returns the bytes then, at most `room`; *next is the first module that
+ * on, of those below `end`. Returns the bytes then, at most `space`; *next is the first module that
  * is not there. */
-u64 pgrt_notes_add_paths(char *to, u64 used, u64 room, u32 first, u32 *next, u32 end);
+u64 pgrt_notes_add_paths(char *to, u64 used, u64 space, u32 first, u32 *next, u32 end);
 
 #pragma GCC visibility pop
 #endif

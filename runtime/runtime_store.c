@@ -319,8 +319,8 @@ static bool learn_segments(struct pgrt_sheet *s)
     const u64 have = *count_at(s, s->h.segment_off), n = pgg_modules(&list),
               texts = notes_of(s)->part[PGK_NOTES_PROCESS].off,
               end = texts ? texts : notes_of(s)->part[PGK_NOTES_ALLOCATED].off,
-              room = (end - s->h.segment_off - sizeof(u64)) / SEGMENT_BYTES;
-    if (n > room)
+              limit = (end - s->h.segment_off - sizeof(u64)) / SEGMENT_BYTES;
+    if (n > limit)
         return false;
     if (n > have) {
         write_segments(s, (u32)have, (u32)n, list);
@@ -375,7 +375,7 @@ static bool turn_sheet(struct pgrt_thread *t, enum purpose purpose)
     return true;
 }
 
-/* Begins a context in the sheet, with its stack; NULL if the sheet has no room for them. */
+/* Begins a context in the sheet, with its stack; NULL if the sheet has no space for them. */
 static struct pgrt_allocated *add_allocated(const struct pgrt_store *own, u32 context)
 {
     struct pgrt_sheet *s = own->sheet;
@@ -588,7 +588,7 @@ struct pgrt_out {
     int fd; /* below 0: the file of the store */
     u64 at; /* in it */
     int err;
-    u64 used, room;
+    u64 used, capacity;
     char *buffer;
 };
 
@@ -604,12 +604,12 @@ static void flush(struct pgrt_out *to)
 void pgrt_out(struct pgrt_out *to, const void *bytes, size_t n)
 {
     for (const char *from = bytes; n;) {
-        const size_t room = to->room - to->used, part = n < room ? n : room;
+        const size_t space = to->capacity - to->used, part = n < space ? n : space;
         pgg_copy(to->buffer + to->used, from, part);
         to->used += part;
         from += part;
         n -= part;
-        if (to->used == to->room)
+        if (to->used == to->capacity)
             flush(to);
     }
 }
@@ -621,10 +621,10 @@ static int write_dump(const struct pgrt_dump *dump, u64 total_size, int fd, u64 
     static char few[32 << 10];
     const bool whole = fd >= 0 && fd == store.mapped.file.stream;
     char *all = whole ? pgg_map(pgg_whole_pages(dump->size)) : NULL;
-    struct pgrt_out out = {.fd = fd, .at = at, .room = sizeof few, .buffer = few};
+    struct pgrt_out out = {.fd = fd, .at = at, .capacity = sizeof few, .buffer = few};
     if (all) {
         out.buffer = all;
-        out.room = dump->size;
+        out.capacity = dump->size;
     }
     dump->write(dump, total_size, &out);
     flush(&out);

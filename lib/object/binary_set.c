@@ -30,7 +30,7 @@ struct binary {
 typedef PGK_VEC(const char *) name_vec; /* copies */
 
 struct pgk_binaries {
-    PGK_VEC(struct binary) v;
+    PGK_VEC(struct binary) list;
     name_vec debug_dirs, sysroots, packages;
     struct pgk_debug_places places; /* the debug folders and packages, as binaries look there */
     struct pgk_sysroot in_sysroots;
@@ -106,8 +106,8 @@ int pgk_binaries_add(struct pgk_binaries *set, const char *path, struct pgk_err 
 {
     struct stat st;
     bool known_file = strcmp(path, "-") != 0 && stat(path, &st) == 0;
-    for (size_t i = 0; known_file && i < set->v.n; i++)
-        if (set->v.v[i].device == st.st_dev && set->v.v[i].inode == st.st_ino)
+    for (size_t i = 0; known_file && i < set->list.n; i++)
+        if (set->list.v[i].device == st.st_dev && set->list.v[i].inode == st.st_ino)
             return 0;
     struct binary b = {0};
     PGK_TRY(pgk_elf_open(&b.elf, path, err));
@@ -116,7 +116,7 @@ int pgk_binaries_add(struct pgk_binaries *set, const char *path, struct pgk_err 
         b.device = st.st_dev;
         b.inode = st.st_ino;
     }
-    if (!pgk_vec_push(&set->v, b)) {
+    if (!pgk_vec_push(&set->list, b)) {
         pgk_elf_close(&b.elf);
         return pgk_fail_nomem(err);
     }
@@ -133,18 +133,18 @@ static struct pgk_elf *binary_of_debug(const struct pgk_binaries *set, const cha
         return NULL;
     const uint8_t *id = pgk_elf_build_id(debug, &size);
     uint32_t found = pgk_binaries_find(set, id, size);
-    if (found == PGK_INDEX_NONE && set->v.n == 1 &&
-        (pgk_elf_build_id(set->v.v[0].elf, &own_size), !size || !own_size))
+    if (found == PGK_INDEX_NONE && set->list.n == 1 &&
+        (pgk_elf_build_id(set->list.v[0].elf, &own_size), !size || !own_size))
         found = 0;
     if (found == PGK_INDEX_NONE) {
         char text[PGK_BUILD_ID_TEXT];
         (void)pgk_fail(err, PGK_E_MISMATCH, .file = path, .format = "ELF", .field = "build id",
                        .found = pgk_build_id_text(text, id, size),
-                       .expected = set->v.n ? "the build id of a given binary" : "a binary",
+                       .expected = set->list.n ? "the build id of a given binary" : "a binary",
                        .hint = "give the program that this debug file was split off with -b");
     }
     pgk_elf_close(&debug);
-    return found == PGK_INDEX_NONE ? NULL : set->v.v[found].elf;
+    return found == PGK_INDEX_NONE ? NULL : set->list.v[found].elf;
 }
 
 int pgk_binaries_add_debug(struct pgk_binaries *set, const char *path, struct pgk_err *err)
@@ -160,13 +160,13 @@ int pgk_binaries_add_debug(struct pgk_binaries *set, const char *path, struct pg
 
 size_t pgk_binaries_count(const struct pgk_binaries *set)
 {
-    return set ? set->v.n : 0;
+    return set ? set->list.n : 0;
 }
 
 const char *pgk_binaries_path(const struct pgk_binaries *set, size_t number)
 {
-    assert(number < set->v.n);
-    return pgk_elf_path(set->v.v[number].elf);
+    assert(number < set->list.n);
+    return pgk_elf_path(set->list.v[number].elf);
 }
 
 void pgk_binaries_close(struct pgk_binaries **set_at)
@@ -175,12 +175,12 @@ void pgk_binaries_close(struct pgk_binaries **set_at)
     if (!set)
         return;
     *set_at = NULL;
-    for (size_t i = 0; i < set->v.n; i++) {
-        pgk_symboliser_close(&set->v.v[i].sym);
-        pgk_symbol_cache_close(&set->v.v[i].cache);
-        pgk_elf_close(&set->v.v[i].elf);
+    for (size_t i = 0; i < set->list.n; i++) {
+        pgk_symboliser_close(&set->list.v[i].sym);
+        pgk_symbol_cache_close(&set->list.v[i].cache);
+        pgk_elf_close(&set->list.v[i].elf);
     }
-    pgk_vec_free(&set->v);
+    pgk_vec_free(&set->list);
     free_all(&set->debug_dirs);
     free_all(&set->sysroots);
     free_all(&set->packages);
@@ -193,7 +193,7 @@ void pgk_binaries_close(struct pgk_binaries **set_at)
 uint32_t pgk_binaries_find(const struct pgk_binaries *set, const uint8_t *build_id, size_t size)
 {
     for (size_t i = 0; i < pgk_binaries_count(set); i++)
-        if (pgk_elf_has_build_id(set->v.v[i].elf, build_id, size))
+        if (pgk_elf_has_build_id(set->list.v[i].elf, build_id, size))
             return (uint32_t)i;
     return PGK_INDEX_NONE;
 }
@@ -203,8 +203,8 @@ uint32_t pgk_binaries_find_file(const struct pgk_binaries *set, const char *path
     struct stat st;
     if (stat(path, &st))
         return PGK_INDEX_NONE;
-    for (size_t i = 0; i < set->v.n; i++)
-        if (set->v.v[i].device == st.st_dev && set->v.v[i].inode == st.st_ino)
+    for (size_t i = 0; i < set->list.n; i++)
+        if (set->list.v[i].device == st.st_dev && set->list.v[i].inode == st.st_ino)
             return (uint32_t)i;
     return PGK_INDEX_NONE;
 }
@@ -229,11 +229,11 @@ static int take_found(struct pgk_binaries *set, struct binary *b, bool by_symbol
     size_t debug_size;
     struct pgk_symboliser *sym;
     pgk_elf_look_in(b->elf, &set->places);
-    if (!pgk_vec_push(&set->v, *b)) {
+    if (!pgk_vec_push(&set->list, *b)) {
         pgk_elf_close(&b->elf);
         return pgk_fail_nomem(err);
     }
-    const uint32_t at = (uint32_t)set->v.n - 1;
+    const uint32_t at = (uint32_t)set->list.n - 1;
     int status = pgk_elf_raw_section(b->elf, ".debug_info", &debug_size)
                      ? 0 /* the cache may make a symboliser needless */
                      : pgk_binaries_symboliser(set, at, &sym, NULL);
@@ -241,7 +241,7 @@ static int take_found(struct pgk_binaries *set, struct binary *b, bool by_symbol
         *pos = at;
         return 0;
     }
-    set->v.n--;
+    set->list.n--;
     return status == PGK_E_NOMEM ? pgk_fail_nomem(err) : 0;
 }
 
@@ -287,7 +287,7 @@ int pgk_binaries_look_for(struct pgk_binaries *set, const struct pgk_program_wan
         status = look_in_folders(set, id, size, pos, err);
     if (!status && *pos == PGK_INDEX_NONE && b.elf && (set->symbols_suffice || set->use_paths))
         status = take_found(set, &b, true, pos, err);
-    if (b.elf && (*pos == PGK_INDEX_NONE || set->v.v[*pos].elf != b.elf))
+    if (b.elf && (*pos == PGK_INDEX_NONE || set->list.v[*pos].elf != b.elf))
         pgk_elf_close(&b.elf);
     return status;
 }
@@ -347,24 +347,24 @@ int pgk_binaries_look_for_program(struct pgk_binaries *set,
         return 0;
     }
     pgk_elf_look_in(b.elf, &set->places);
-    if (!pgk_vec_push(&set->v, b)) {
+    if (!pgk_vec_push(&set->list, b)) {
         pgk_elf_close(&b.elf);
         return pgk_fail_nomem(err);
     }
-    *pos = (uint32_t)set->v.n - 1;
+    *pos = (uint32_t)set->list.n - 1;
     return 0;
 }
 
 bool pgk_binaries_at_path(const struct pgk_binaries *set, uint32_t pos)
 {
-    assert(pos < set->v.n);
-    return set->v.v[pos].at_path;
+    assert(pos < set->list.n);
+    return set->list.v[pos].at_path;
 }
 
 const struct pgk_elf *pgk_binaries_elf(const struct pgk_binaries *set, uint32_t pos)
 {
-    assert(pos < set->v.n);
-    return set->v.v[pos].elf;
+    assert(pos < set->list.n);
+    return set->list.v[pos].elf;
 }
 
 unsigned pgk_binaries_threads(const struct pgk_binaries *set)
@@ -375,8 +375,8 @@ unsigned pgk_binaries_threads(const struct pgk_binaries *set)
 int pgk_binaries_symboliser(struct pgk_binaries *set, uint32_t pos, struct pgk_symboliser **sym,
                             struct pgk_err *err)
 {
-    assert(pos < set->v.n);
-    struct binary *b = &set->v.v[pos];
+    assert(pos < set->list.n);
+    struct binary *b = &set->list.v[pos];
     if (!b->sym)
         PGK_TRY(pgk_symboliser_open(&b->sym, b->elf, err));
     *sym = b->sym;
@@ -409,7 +409,7 @@ static int symbolise_cached(struct pgk_binaries *set, uint32_t pos,
                             size_t count, struct pgk_arena *arena, struct pgk_sym_chain *chains,
                             struct pgk_err *err)
 {
-    struct binary *b = &set->v.v[pos];
+    struct binary *b = &set->list.v[pos];
     uint32_t *missing = pgk_mem_alloc(count + 1, sizeof *missing);
     size_t n = 0;
     if (!missing)
@@ -432,7 +432,7 @@ static int symbolise(struct pgk_binaries *set, uint32_t pos, const uint64_t *add
     struct pgk_symbol_cache_place place;
     struct pgk_symboliser *sym;
     if (set->cache_folder && count && count < UINT32_MAX &&
-        pgk_symbol_cache_place(&place, set->cache_folder, set->v.v[pos].elf))
+        pgk_symbol_cache_place(&place, set->cache_folder, set->list.v[pos].elf))
         return symbolise_cached(set, pos, &place, addrs, count, arena, chains, err);
     PGK_TRY(pgk_binaries_symboliser(set, pos, &sym, err));
     return pgk_symbolise(sym, addrs, count, set->threads, arena, chains, err);
@@ -441,7 +441,7 @@ static int symbolise(struct pgk_binaries *set, uint32_t pos, const uint64_t *add
 /* A hint for a failure: none, if there are no better symbols. */
 static bool take_symbols(struct pgk_binaries *set, uint32_t pos, int status)
 {
-    struct binary *b = &set->v.v[pos];
+    struct binary *b = &set->list.v[pos];
     if (status != PGK_E_NODEBUG || !(set->symbols_suffice || b->at_path))
         return false;
     if (!b->by_symbols && !b->at_path)
@@ -458,31 +458,31 @@ int pgk_binaries_symbolise(struct pgk_binaries *set, uint32_t pos, const uint64_
                            size_t count, struct pgk_arena *arena, struct pgk_sym_chain *chains,
                            struct pgk_err *err)
 {
-    assert(pos < set->v.n);
+    assert(pos < set->list.n);
     int status = symbolise(set, pos, addrs, count, arena, chains, err);
     if (!take_symbols(set, pos, status))
         return status;
-    return pgk_symbol_names_chains(set->v.v[pos].elf, addrs, count, arena, chains, err);
+    return pgk_symbol_names_chains(set->list.v[pos].elf, addrs, count, arena, chains, err);
 }
 
 int pgk_binaries_functions(struct pgk_binaries *set, uint32_t pos, pgk_sym_function_fn *fn,
                            void *ctx, struct pgk_err *err)
 {
-    assert(pos < set->v.n);
+    assert(pos < set->list.n);
     struct pgk_symboliser *sym;
     int status = pgk_binaries_symboliser(set, pos, &sym, err);
     if (take_symbols(set, pos, status))
-        return pgk_symbol_names_functions(set->v.v[pos].elf, fn, ctx, err);
+        return pgk_symbol_names_functions(set->list.v[pos].elf, fn, ctx, err);
     return status ? status : pgk_symboliser_functions(sym, fn, ctx, err);
 }
 
 void pgk_binaries_trim(struct pgk_binaries *set)
 {
-    for (size_t i = 0; i < set->v.n; i++) {
-        pgk_symboliser_close(&set->v.v[i].sym);
-        pgk_symbol_cache_close(&set->v.v[i].cache);
-        pgk_elf_forget_debug(set->v.v[i].elf);
-        pgk_elf_trim(set->v.v[i].elf);
+    for (size_t i = 0; i < set->list.n; i++) {
+        pgk_symboliser_close(&set->list.v[i].sym);
+        pgk_symbol_cache_close(&set->list.v[i].cache);
+        pgk_elf_forget_debug(set->list.v[i].elf);
+        pgk_elf_trim(set->list.v[i].elf);
     }
 }
 

@@ -173,7 +173,7 @@ static int read_summary(struct reader *r, struct pgk_err *err)
     PGK_TRY(pgk_cur_check(&r->c, err, "summary"));
     if (n != PGK_SAMPLE_CUTOFFS)
         return reject(r, err, off, "summary", "rows", n,
-                      PGK_F("%d, for which gcc has room", PGK_SAMPLE_CUTOFFS));
+                      PGK_F("%d, for which gcc has space", PGK_SAMPLE_CUTOFFS));
     for (; s->n_cutoffs < n; s->n_cutoffs++) {
         struct pgk_sample_cutoff *row = &s->cutoffs[s->n_cutoffs];
         row->ppm = pgk_cur_u32(&r->c, "cut-off");

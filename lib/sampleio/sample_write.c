@@ -35,7 +35,7 @@ static int cut_to_size(const struct pgk_sample *p, const struct pgk_sample_write
         if (!*n)
             return pgk_fail(err, PGK_E_EMPTY, .found = PGK_F("a limit of %llu bytes",
                                                              (unsigned long long)opts->size_limit),
-                            .expected = "room for one function at least",
+                            .expected = "space for one function at least",
                             .hint = "raise the limit");
     }
 }

@@ -90,27 +90,27 @@ static const char *S(const char *s)
 #define UP(n) (((n) + 7) / 8)
 
 /* What -D_FORTIFY_SOURCE calls for a buffer whose size it knows; the others it calls for any. */
-ssize_t __read_chk(int fd, void *to, size_t n, size_t room);
-ssize_t __pread_chk(int fd, void *to, size_t n, off_t off, size_t room);
-ssize_t __pread64_chk(int fd, void *to, size_t n, off64_t off, size_t room);
-ssize_t __recv_chk(int fd, void *to, size_t n, size_t room, int flags);
-ssize_t __recvfrom_chk(int fd, void *to, size_t n, size_t room, int flags, struct sockaddr *from,
+ssize_t __read_chk(int fd, void *to, size_t n, size_t space);
+ssize_t __pread_chk(int fd, void *to, size_t n, off_t off, size_t space);
+ssize_t __pread64_chk(int fd, void *to, size_t n, off64_t off, size_t space);
+ssize_t __recv_chk(int fd, void *to, size_t n, size_t space, int flags);
+ssize_t __recvfrom_chk(int fd, void *to, size_t n, size_t space, int flags, struct sockaddr *from,
                        socklen_t *size);
-size_t __fread_chk(void *to, size_t room, size_t size, size_t n, FILE *f);
-char *__fgets_chk(char *to, size_t room, int n, FILE *f);
-int __sprintf_chk(char *to, int flag, size_t room, const char *format, ...);
-wchar_t *__wmemcpy_chk(wchar_t *to, const wchar_t *from, size_t n, size_t room);
-wchar_t *__wmemmove_chk(wchar_t *to, const wchar_t *from, size_t n, size_t room);
-wchar_t *__wmemset_chk(wchar_t *to, wchar_t c, size_t n, size_t room);
-wchar_t *__wcscpy_chk(wchar_t *to, const wchar_t *from, size_t room);
+size_t __fread_chk(void *to, size_t space, size_t size, size_t n, FILE *f);
+char *__fgets_chk(char *to, size_t space, int n, FILE *f);
+int __sprintf_chk(char *to, int flag, size_t space, const char *format, ...);
+wchar_t *__wmemcpy_chk(wchar_t *to, const wchar_t *from, size_t n, size_t space);
+wchar_t *__wmemmove_chk(wchar_t *to, const wchar_t *from, size_t n, size_t space);
+wchar_t *__wmemset_chk(wchar_t *to, wchar_t c, size_t n, size_t space);
+wchar_t *__wcscpy_chk(wchar_t *to, const wchar_t *from, size_t space);
 
-enum { to_room, to_text, to_file };
+enum { to_space, to_text, to_file };
 
 static void formatted(int where, char *to, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    sink = (size_t)(where == to_room   ? vsnprintf(to, 100, format, args)
+    sink = (size_t)(where == to_space   ? vsnprintf(to, 100, format, args)
                     : where == to_text ? vsprintf(to, format, args)
                                        : vfprintf(file, format, args));
     va_end(args);
@@ -202,7 +202,7 @@ CASE(sscanf_numbers, 1 + 1 + 2 + 1,
             (long double *)(a + 128), (unsigned char *)(a + 40), (int *)other))
 CASE(sscanf_stopped, 1, sscanf(S("12 no number"), "%ld %ld", (long *)a, (long *)(a + 64)))
 CASE(fscanf, UP(7), rewind(file); fscanf(file, "%20[^ ]", a))
-CASE(vsnprintf, UP(4), formatted(to_room, a, "%d", 123))
+CASE(vsnprintf, UP(4), formatted(to_space, a, "%d", 123))
 CASE(vsprintf, UP(4), formatted(to_text, a, "%d", 123))
 CASE(vfprintf, UP(11), formatted(to_file, a, "%s", a))
 CASE(asprintf, UP(11), char *made = NULL; sink = (size_t)asprintf(&made, "%s", a);

@@ -194,9 +194,9 @@ static void tokens(void)
     }
 }
 
-char *__fgets_chk(char *to, size_t room, int n, FILE *f);
-int __sprintf_chk(char *to, int flag, size_t room, const char *format, ...);
-ssize_t __read_chk(int fd, void *to, size_t n, size_t room);
+char *__fgets_chk(char *to, size_t space, int n, FILE *f);
+int __sprintf_chk(char *to, int flag, size_t space, const char *format, ...);
+ssize_t __read_chk(int fd, void *to, size_t n, size_t space);
 
 /* What is to be refused ends the process. */
 static void refusals(void)

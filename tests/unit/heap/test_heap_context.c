@@ -39,7 +39,7 @@ static void values_of_any_width_survive(void **state)
     static struct pgk_mib plain[CONTEXTS];
     struct pgk_arena arena = {0};
     struct pgk_heap *h;
-    uint64_t seed = 5, hist[4], room[4];
+    uint64_t seed = 5, hist[4], counts[4];
     bool there[CONTEXTS] = {0};
     assert_int_equal(pgk_heap_new(&h, NULL), 0);
     for (int turn = 0; turn < TURNS; turn++) {
@@ -52,11 +52,11 @@ static void values_of_any_width_survive(void **state)
             plain[i] = (struct pgk_mib){0};
             plain[i].known = m.known;
             memcpy(plain[i].v, m.v, sizeof m.v);
-            memcpy(room, hist, sizeof hist);
+            memcpy(counts, hist, sizeof hist);
             if (m.hist_count) {
                 uint64_t *copy = pgk_arena_alloc(&arena, m.hist_count, sizeof *copy);
                 assert_non_null(copy);
-                plain[i].hist = memcpy(copy, room, m.hist_count * sizeof *copy);
+                plain[i].hist = memcpy(copy, counts, m.hist_count * sizeof *copy);
                 plain[i].hist_count = m.hist_count;
             }
             there[i] = true;

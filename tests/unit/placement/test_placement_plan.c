@@ -368,7 +368,7 @@ static void nothing_to_keep_apart_is_an_error(void **state)
     assert_int_equal(make(&plan, one, 1, 15, &err), PGK_E_ARG);
 }
 
-static size_t written(const struct pgk_plan *plan, uint64_t *bytes, size_t room)
+static size_t written(const struct pgk_plan *plan, uint64_t *bytes, size_t space)
 {
     char path[] = "/tmp/pgokit-plan-XXXXXX";
     const int fd = mkstemp(path);
@@ -376,7 +376,7 @@ static size_t written(const struct pgk_plan *plan, uint64_t *bytes, size_t room)
     assert_int_equal(pgk_plan_write(plan, path, NULL), 0);
     FILE *file = fopen(path, "rb");
     assert_non_null(file);
-    const size_t n = fread(bytes, 1, room, file);
+    const size_t n = fread(bytes, 1, space, file);
     fclose(file);
     close(fd);
     unlink(path);
