@@ -27,6 +27,7 @@
 void *pgrt_je_malloc(size_t n);
 void *pgrt_je_mallocx(size_t n, int flags);
 void pgrt_je_free(void *p);
+void pgrt_je_sdallocx(void *p, size_t n, int flags);
 size_t pgrt_je_xallocx(void *p, size_t n, size_t more, int flags);
 int pgrt_je_mallctl(const char *name, void *old, size_t *old_size, void *to, size_t to_size);
 enum { JE_ZERO = 0x40 };
@@ -237,8 +238,8 @@ static void *block_alloc(size_t n, size_t align, bool zero, enum pgrt_form form,
 
 static void block_free(const struct pgrt_object *o)
 {
-    if (PGG_LIKELY(o->form == PGRT_FORM_SMALL))
-        pgrt_je_free(o->at);
+    if (PGG_LIKELY(o->form == PGRT_FORM_SMALL)) /* its mark says how long it is */
+        pgrt_je_sdallocx(o->at, pgrt_small_bytes(o->h.size), 0);
     else if (PGG_UNLIKELY(o->form == PGRT_FORM_FAR))
         pgrt_je_free(((void **)pgrt_header_of(o->at))[-1]);
     else if (PGG_UNLIKELY(o->h.kind & PGRT_KIND_MAPPED))

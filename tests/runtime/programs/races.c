@@ -38,6 +38,7 @@ void *pgrt_je_malloc(size_t n);
 void *pgrt_je_mallocx(size_t n, int flags);
 size_t pgrt_je_xallocx(void *p, size_t n, size_t more, int flags);
 void pgrt_je_free(void *p);
+void pgrt_je_sdallocx(void *p, size_t n, int flags);
 int pgrt_je_mallctl(const char *name, void *old, size_t *old_size, void *to, size_t to_size);
 
 bool pgrt_shadow_init(void)
@@ -126,6 +127,13 @@ size_t pgrt_je_xallocx(void *p, size_t n, size_t more, int flags)
 void pgrt_je_free(void *p)
 {
     (void)p;
+}
+
+void pgrt_je_sdallocx(void *p, size_t n, int flags)
+{
+    (void)p;
+    (void)n;
+    (void)flags;
 }
 
 int pgrt_je_mallctl(const char *name, void *old, size_t *old_size, void *to, size_t to_size)
