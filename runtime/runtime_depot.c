@@ -267,8 +267,8 @@ static PGG_COLD struct pgrt_cached *remember(struct pgrt_depot *d, u64 hash, u32
 
 static __attribute__((noinline)) u32 context_walk(struct pgrt_thread *t, const void *frame)
 {
-    u64 pcs[PGRT_DEPTH_MAX];
     struct pgrt_depot *d = &t->depot;
+    u64 *pcs = d->pcs;
     struct pgrt_cached *c = guess(d);
     pgrt_table_expect(&t->table, c->context);
     struct pgg_stack_found found = pgg_walk(&t->walker, frame, pcs);

@@ -31,6 +31,9 @@ struct pgrt_depot {
     u32 cache_shift, cache_misses;
     struct pgrt_cached few[PGRT_CACHE_WAYS << (64 - PGRT_CACHE_SHIFT)] /* the first cache */
         __attribute__((aligned(PGG_LINE)));
+    /* For a stack that is not known: on the stack of the thread they would be between what the
+     * program and each walk have in the processor's cache. */
+    u64 pcs[PGRT_DEPTH_MAX];
 };
 struct pgrt_thread;
 void pgrt_depot_init(struct pgrt_depot *d); /* of a thread that takes the record */
