@@ -4,21 +4,26 @@
 #include "output_sample.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char help[] =
     "usage: pgokit gen INPUT... [-b BINARY]... -o OUTPUT\n\n"
-    "Makes a sample profile for -fprofile-sample-use= from perf.data, or from text of\n"
-    "perf script and perf report -D. Branch stacks (perf record -b) give counts of\n"
-    "lines and call targets, samples of loads give types of objects at virtual calls.\n"
-    "Without branch stacks, counts are inferred from where the program was\n"
-    "interrupted. Without -b the program is found where it was, or by its build id.\n\n";
+    "Makes a sample profile for -fprofile-sample-use= from perf.data, from text of\n"
+    "perf script and perf report -D, or from recordings of pgokit record branches.\n"
+    "Branch stacks (perf record -b) give counts of lines and call targets, samples of\n"
+    "loads give types of objects at virtual calls. Without branch stacks, counts are\n"
+    "inferred from where the program was interrupted. Without -b the program is found\n"
+    "where it was, or by its build id.\n\n";
 
 static const char examples[] =
     "  perf record -e cpu-clock:u -F 5000 -- ./app; pgokit gen perf.data -o app.afdo\n"
     "  perf record -b -e branches:u -- ./app; pgokit gen perf.data -o app.afdo\n"
+    "  pgokit record branches -o app.counts -- ./app\n"
+    "  pgokit gen app.counts -b ./app -o app.afdo\n"
     "  pgokit gen perf.data -b ./app -b ./lib.so --format bolt -o counts/\n";
 
 /* Of shares: the last row of a summary; of frames: as many as readers take. */
@@ -336,6 +341,22 @@ static void report(const struct gen *g, const struct pgk_gen_stats *s)
               stderr);
 }
 
+/* Only for people at a terminal: scripts know it. */
+static void report_next(const struct gen *g, const struct pgk_sample *profile)
+{
+    char safe[PATH_MAX];
+    struct pgk_sample_info info = {.struct_size = sizeof info};
+    if (!isatty(STDOUT_FILENO) || !strcmp(g->output.path, "-"))
+        return;
+    pgk_sample_info(profile, &info);
+    fprintf(stderr, "next: %s=%s ...\n",
+            g->output.write.encoding == PGK_SAMPLE_GCC ? "gcc -O2 -g -fauto-profile"
+            : info.probes ? "clang -O2 -fpseudo-probe-for-profiling -fprofile-sample-use"
+                          : "clang -O2 -gline-tables-only -fdebug-info-for-profiling "
+                            "-fprofile-sample-use",
+            pgk_human_text(safe, sizeof safe, g->output.path));
+}
+
 /* Lines that cannot be read: a few do no harm; of many, the profile lacks what they tell. */
 static int check_lines(const struct gen *g, const struct pgk_gen_stats *s)
 {
@@ -532,6 +553,8 @@ static int run(int argc, char **argv)
         pgk_gen_print_json(pgk_gen_stats(gen), stdout);
     else if (exit_code != EXIT_FAILED && !g.common.quiet)
         report(&g, pgk_gen_stats(gen));
+    if (!status && profile && !g.json && !g.common.quiet)
+        report_next(&g, profile);
     if (!status && check_lines(&g, pgk_gen_stats(gen)) > exit_code)
         exit_code = EXIT_INCOMPLETE;
     pgk_sample_close(&profile);
@@ -544,7 +567,9 @@ static int run(int argc, char **argv)
 
 const struct cli_verb cmd_gen = {
     .name = "gen",
-    .summary = "turns perf recordings into a sample profile",
+    .exit_help = "0 done, 1 done but parts were left out, or the recording does not fit or is "
+                 "unreadable in part, 2 failed",
+    .summary = "turns recordings of perf or record branches into a sample profile",
     .help = help,
     .run = run,
     .groups = groups,

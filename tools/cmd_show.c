@@ -15,6 +15,8 @@ static const struct cli_action *const actions[] = {
 
 const struct cli_verb cmd_show = {
     .name = "show",
+    .exit_help = "0 done, 1 done but some pseudo probes belong to code that is not in the program, "
+                 "2 failed",
     .summary = "prints what a profile contains",
     .help = help,
     .actions = actions,
