@@ -203,6 +203,21 @@ long cli_memprof_version(const char *text);
 /* Prints "pgokit: ..." and exits with EXIT_FAILED. */
 _Noreturn void cli_usage(const struct cli_verb *verb, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+/* The name that was nearly typed, among those that are tried. */
+struct cli_typo {
+    const char *typed, *meant; /* NULL: none is near */
+    size_t length, meant_length, typos;
+    char hint[96];
+};
+struct cli_typo cli_typo(const char *typed, size_t length);
+void cli_typo_try(struct cli_typo *typo, const char *name);
+void cli_typo_try_words(struct cli_typo *typo, const char *text); /* each word of it */
+/* " (did you mean --sort?)", or nothing. */
+const char *cli_typo_hint(struct cli_typo *typo, const char *dashes);
+/* Prints "pgokit: --sort takes total or name, not 'nmae'" with a hint; the names are words of the
+ * format's result. Exits with EXIT_FAILED. */
+_Noreturn void cli_refuse_value(const struct cli_verb *verb, const char *value, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
 /* Whether standard output is a terminal whose user has not refused colours. */
 bool cli_colour(void);
 /* Prints the error; returns EXIT_FAILED. */

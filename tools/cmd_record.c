@@ -23,9 +23,8 @@ static int run(int argc, char **argv)
         cli_print_help(&cmd_record);
         return cli_finish_output(EXIT_DONE);
     }
-    char safe[64];
-    cli_usage(&cmd_record, "record takes the kind of profile first (heap or branches), not '%s'",
-              pgk_human_text(safe, sizeof safe, argv[1]));
+    cli_refuse_value(&cmd_record, argv[1],
+                     "record takes the kind of profile first (heap or branches)");
 }
 
 const struct cli_verb cmd_record = {

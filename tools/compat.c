@@ -263,7 +263,10 @@ static const char *choose_value(struct compat_call *call, const struct compat_op
             return c->becomes;
         all = compat_text("%s%s%s", all, *all ? ", " : "", c->value);
     }
-    compat_refuse(call, option_name(o), compat_text("takes %s, not '%s'", all, value));
+    struct cli_typo typo = cli_typo(value, strlen(value));
+    cli_typo_try_words(&typo, all);
+    compat_refuse(call, option_name(o),
+                  compat_text("takes %s, not '%s'%s", all, value, cli_typo_hint(&typo, "")));
 }
 
 /* What an option becomes; NULL for nothing. Inputs that an option names are added on the way. */

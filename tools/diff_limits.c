@@ -14,7 +14,7 @@ static _Noreturn void reject(const struct diff_limit *limits, int n, const char 
         snprintf(names + len, sizeof names - len, "%s%s=N%%",
                  !i ? "" : i + 1 < n ? ", " : " or ", limits[i].name);
     }
-    cli_usage(&cmd_diff, "--fail-on takes %s, not '%s'", names, text);
+    cli_refuse_value(&cmd_diff, text, "--fail-on takes %s", names);
 }
 
 void diff_limit_parse(struct diff_limit *limits, int n, const char *text)

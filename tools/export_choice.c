@@ -29,8 +29,8 @@ static const struct pgk_export_format *format_named(const char *name)
 {
     const struct pgk_export_format *f = find(name);
     if (!f)
-        cli_usage(&cmd_report, "--format takes one of %s, %s, not '%s'", page, export_viewers(),
-                  name);
+        cli_refuse_value(&cmd_report, name, "--format takes one of %s, %s", page,
+                         export_viewers());
     return f;
 }
 
@@ -44,8 +44,9 @@ enum pgk_heap_weight export_weight(const struct cli_verb *verb, const char *name
     for (enum pgk_heap_weight w = 0; w < PGK_HEAP_WEIGHTS; w++)
         if (!strcmp(name, pgk_heap_weight_name(w)))
             return w;
-    cli_usage(verb, "--weight takes bytes, count, accesses, lifetime-bytes, leaked, leaked-count, "
-                    "peak or peak-count, not '%s'", name);
+    cli_refuse_value(verb, name,
+                     "--weight takes bytes, count, accesses, lifetime-bytes, leaked, leaked-count, "
+                     "peak or peak-count");
 }
 
 const char *export_title(const char *path)

@@ -11,7 +11,7 @@ static void set_format(struct match_options *m, const char *text)
     m->print.json = !strcmp(text, "json");
     m->print.markdown = !strcmp(text, "markdown");
     if (!m->print.json && !m->print.markdown && strcmp(text, "text") != 0)
-        cli_usage(&cmd_match, "--format takes text, markdown or json, not '%s'", text);
+        cli_refuse_value(&cmd_match, text, "--format takes text, markdown or json");
 }
 
 static void take_format(const struct option_given *given)

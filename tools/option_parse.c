@@ -125,51 +125,15 @@ static const char *find_name(const struct getopt_table *t, int value)
     abort(); /* getopt_long returns what it was given */
 }
 
-/* ---- a typo ---- */
-
-enum { MOST_LETTERS = 64, MOST_TYPOS = 2 };
-
-static size_t least(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
-/* Letters to put in, leave out or replace. */
-static size_t count_typos(const char *typed, const char *name)
-{
-    size_t row[MOST_LETTERS + 1];
-    const size_t n = strlen(name);
-    if (n > MOST_LETTERS)
-        return n;
-    for (size_t i = 0; i <= n; i++)
-        row[i] = i;
-    for (size_t t = 0; typed[t]; t++) {
-        size_t before = row[0]++;
-        for (size_t i = 0; i < n; i++) {
-            const size_t replaced = before + (typed[t] != name[i]);
-            before = row[i + 1];
-            row[i + 1] = least(replaced, least(before, row[i]) + 1);
-        }
-    }
-    return row[n];
-}
-
 static _Noreturn void refuse_unknown(const struct cli_verb *verb,
                                      const struct option_group *groups, const char *typed)
 {
-    const struct option_row *row, *best = NULL;
-    size_t fewest = MOST_TYPOS + 1;
-    if (!strncmp(typed, "--", 2))
-        for (size_t i = 0; (row = option_next(groups, &i)) != NULL;) {
-            const size_t typos = count_typos(typed + 2, row->name);
-            if (typos && typos < fewest && typos < strlen(row->name) / 2) {
-                fewest = typos;
-                best = row;
-            }
-        }
-    if (best)
-        cli_usage(verb, "%s has no option %s (did you mean --%s?)", verb->name, typed, best->name);
-    cli_usage(verb, "%s has no option %s", verb->name, typed);
+    const char *name = strncmp(typed, "--", 2) ? "" : typed + 2;
+    struct cli_typo typo = cli_typo(name, strcspn(name, "="));
+    const struct option_row *row;
+    for (size_t i = 0; (row = option_next(groups, &i)) != NULL;)
+        cli_typo_try(&typo, row->name);
+    cli_usage(verb, "%s has no option %s%s", verb->name, typed, cli_typo_hint(&typo, "--"));
 }
 
 /* At the first look: getopt_long moves operands to the end, so that at the second one an option
@@ -225,18 +189,17 @@ static void list_words(char *to, size_t size, const struct option_choice *choice
 
 static int find_choice(const struct option_given *given)
 {
-    char words[256], safe[64];
+    char words[256];
     for (const struct option_choice *c = given->row->choices; c->word; c++)
         if (!strcmp(c->word, given->value))
             return c->value;
     list_words(words, sizeof words, given->row->choices);
-    cli_usage(given->verb, "--%s takes %s, not '%s'", given->row->name, words,
-              pgk_human_text(safe, sizeof safe, given->value));
+    cli_refuse_value(given->verb, given->value, "--%s takes %s", given->row->name, words);
 }
 
 static uint64_t take_number(const struct option_given *given)
 {
-    char option[MOST_LETTERS + 3];
+    char option[64];
     snprintf(option, sizeof option, "--%s", given->row->name);
     return cli_number(option, given->value, given->row->lowest, given->row->highest);
 }

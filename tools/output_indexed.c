@@ -17,12 +17,10 @@ static bool is_other(const struct indexed_output *o, const char *name)
  * because it reads profiles of another kind. */
 static void choose_target(struct indexed_output *o, const char *name)
 {
-    char safe[64];
     o->other = is_other(o, name) ? name : NULL;
     const struct pgk_indexed_target *to = pgk_indexed_target(o->other ? any : name);
     if (!to)
-        cli_usage(o->verb, "--to accepts %s, not '%s'", o->takes,
-                  pgk_human_text(safe, sizeof safe, name));
+        cli_refuse_value(o->verb, name, "--to accepts %s", o->takes);
     if (to->index_version < cli_format(CLI_INDEXED, o->kind)->write.first)
         cli_usage(o->verb, "%s cannot read %s; --to accepts %s", name, pgk_kind_plural(o->kind),
                   o->takes);

@@ -12,8 +12,8 @@ void sample_output_to(const struct option_given *given)
     struct sample_output *o = given->into;
     struct pgk_err err = {0};
     if (pgk_sample_write_for(&o->write, given->value, &err))
-        cli_usage(given->verb, "--to accepts %s for sample profiles, not '%s'", err.expected,
-                  given->value);
+        cli_refuse_value(given->verb, given->value, "--to accepts %s for sample profiles",
+                         err.expected);
 }
 
 static void take_version(const struct option_given *given)
@@ -52,7 +52,7 @@ static void take_suffixes(const struct option_given *given)
 {
     const char *text = given->value;
     if (text && strcmp(text, "selected") && strcmp(text, "all"))
-        cli_usage(given->verb, "--canonical takes selected or all, not '%s'", text);
+        cli_refuse_value(given->verb, text, "--canonical takes selected or all");
     *(enum pgk_sample_suffixes *)given->into =
         text && *text == 'a' ? PGK_SAMPLE_SUFFIXES_ALL : PGK_SAMPLE_SUFFIXES_SELECTED;
 }

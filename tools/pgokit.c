@@ -52,8 +52,11 @@ const struct cli_verb *cli_find_verb(const char *name)
         if (!strcmp(name, (*v)->name))
             return *v;
     char safe[64];
-    fprintf(stderr, "pgokit: no verb '%s'. Try pgokit --help\n",
-            pgk_human_text(safe, sizeof safe, name));
+    struct cli_typo typo = cli_typo(name, strlen(name));
+    for (const struct cli_verb *const *v = cli_verbs; *v; v++)
+        cli_typo_try(&typo, (*v)->name);
+    fprintf(stderr, "pgokit: no verb '%s'%s. Try pgokit --help\n",
+            pgk_human_text(safe, sizeof safe, name), cli_typo_hint(&typo, ""));
     return NULL;
 }
 
@@ -81,7 +84,7 @@ int main(int argc, char **argv)
         cli_print_verbs(stdout);
         return cli_finish_output(EXIT_DONE);
     }
-    if (!strcmp(argv[1], "--version")) {
+    if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-v")) {
         puts("pgokit " PGK_VERSION);
         return cli_finish_output(EXIT_DONE);
     }
