@@ -79,11 +79,11 @@ static void set_limit(struct pgrt_series *s, const struct total *now)
     s->limit = pgrt_series_bytes(s) + (i64)step;
 }
 
+/* Unless an earlier one was higher: peaks are noticed in steps, points of the series are not. */
 static void snapshot(const struct total *now, u32 now_ms)
 {
     struct pgrt_notes *notes = pgrt_store_notes();
-    __atomic_store_n(&next_peak_bytes, now->bytes + now->bytes / PEAK_STEP + 1, __ATOMIC_RELAXED);
-    if (!notes)
+    if (!notes || now->bytes <= notes->facts.peak_bytes)
         return;
     notes->facts.peak_ms = now_ms;
     notes->facts.peak_bytes = now->bytes;
@@ -98,8 +98,11 @@ static void snapshot_of_peak(struct total *now)
     if (now->bytes < next_peak() || !try_lock())
         return;
     *now = total();
-    if (now->bytes >= next_peak())
+    if (now->bytes >= next_peak()) {
+        __atomic_store_n(&next_peak_bytes, now->bytes + now->bytes / PEAK_STEP + 1,
+                         __ATOMIC_RELAXED);
         snapshot(now, pgrt_now_ms());
+    }
     unlock();
 }
 
@@ -155,6 +158,8 @@ static void break_down(struct pgrt_notes *notes, u32 now_ms)
     notes->part[PGK_NOTES_BREAKDOWNS].records = n;
 }
 
+/* A point that is higher than the last peak, but not by a step, is a peak as well: no point is ever
+ * above the peak. */
 static void add_point(u32 now_ms)
 {
     struct pgrt_point *points;
@@ -165,6 +170,7 @@ static void add_point(u32 now_ms)
     if (*points_of(notes) == PGRT_POINTS_MAX)
         thin(notes, points);
     const struct total now = total();
+    snapshot(&now, now_ms);
     points[*points_of(notes)] = (struct pgrt_point){
         .ms = now_ms,
         .bytes = now.bytes,
@@ -192,11 +198,8 @@ PGG_COLD void pgrt_series_point(u32 now_ms)
 void pgrt_series_close(u32 now_ms)
 {
     struct pgrt_notes *notes = pgrt_store_notes();
-    const struct total now = total();
     if (!notes)
         return;
-    if (now.bytes > notes->facts.peak_bytes)
-        snapshot(&now, now_ms);
     if (*points_of(notes) && pgrt_store_points(notes)[*points_of(notes) - 1].ms == now_ms)
         --*points_of(notes);
     add_point(now_ms);

@@ -167,6 +167,20 @@ def temporary(folder):
     require(counts == [1000, 1000] and lives[0][4] == 1000, f"temporary: {lives}")
 
 
+def highest(folder):
+    """A point of the series that two threads made, by less than a step of the peak each, is not
+    above the peak, which is that of the contexts."""
+    program = build(folder, "grown_by_two.c", "clang-22", "archive")
+    run([program], folder)
+    shown = json.loads(run([PGOKIT, "show", "-q", "--json", one_file(folder)], "/").stdout)
+    times = shown["over_time"]
+    top = max(point["bytes"] for point in times["points"])
+    require(1001000 <= top <= times["peak_bytes"],
+            f"{top} B at a point, {times['peak_bytes']} B at the peak")
+    of_contexts = sum(c["mib"]["PeakSize"] for c in shown["contexts"])
+    require(of_contexts == times["peak_bytes"], f"{of_contexts} B of contexts at the peak")
+
+
 def function_of_first(shown, advice):
     return shown["contexts"][advice["contexts"][0]]["stack"][0]["function"]
 
@@ -194,6 +208,7 @@ def main():
         for how in "exit", "dump", "kill", "exec":
             cases.run(f"{how}: {compiler}, {linkage}", traced, compiler, linkage, how)
     cases.run("thinned", traced, "clang-22", "archive", "long")
+    cases.run("no point is above the peak of two threads", highest)
     cases.run("alive over several dumps", kept)
     cases.run("temporary objects", temporary)
     cases.run("advice on what is left and what is temporary", advised)
