@@ -307,6 +307,16 @@ static bool has_functions(const struct symbolise *s, uint32_t frame)
            s->k.to->frames.v[s->k.map.frames.v[first]].kind != PGK_FRAME_ADDRESS;
 }
 
+/* The first node of a stack of which something is left. */
+static uint32_t leaf_left(const struct symbolise *s, uint32_t node)
+{
+    const struct pgk_stack_node *nodes = s->k.taken->stacks.nodes.v;
+    const uint32_t *first = s->k.map.first.v;
+    while (node && first[nodes[node].frame] == first[nodes[node].frame + 1])
+        node = nodes[node].parent;
+    return node;
+}
+
 enum { USED_AS_LEAF = 1, USED_AS_CALLER = 2 };
 
 /* Function records: who allocates, and through which calls the allocations are
@@ -331,7 +341,8 @@ static int note_uses(struct symbolise *s)
             pgk_heap_prefetch_leaf(from, from->contexts.v[i + AHEAD].stack);
         if (!node || from->frames.v[nodes[node].frame].kind != PGK_FRAME_ADDRESS)
             continue; /* came with its sites */
-        from->contexts.v[i].owned_by_chain = true;
+        const uint32_t leaf = leaf_left(s, node);
+        from->contexts.v[i].owned_by_chain = leaf && has_functions(s, nodes[leaf].frame);
         while (node && !has_functions(s, nodes[node].frame))
             node = nodes[node].parent;
         if (node) {
@@ -364,8 +375,33 @@ static int push_chains(struct symbolise *s)
     return 0;
 }
 
+/* A context whose leaf has no name is in the records of the first functions of its stack. */
+static int add_unnamed_leaves(struct symbolise *s)
+{
+    const struct pgk_heap *from = s->k.taken;
+    const struct pgk_stack_node *nodes = from->stacks.nodes.v;
+    const struct pgk_frame_map *map = &s->k.map;
+    for (size_t i = 0; i < from->contexts.n; i++) {
+        const uint32_t stack = from->contexts.v[i].stack;
+        if (!stack || from->frames.v[nodes[stack].frame].kind != PGK_FRAME_ADDRESS ||
+            from->contexts.v[i].owned_by_chain)
+            continue;
+        uint32_t node = stack;
+        while (node && !has_functions(s, nodes[node].frame))
+            node = nodes[node].parent;
+        for (uint32_t f = node ? map->first.v[nodes[node].frame] : 0;
+             node && f < map->first.v[nodes[node].frame + 1]; f++)
+            PGK_TRY(pgk_heap_add_site(s->k.to, PGK_SITE_ALLOC,
+                                      s->k.to->frames.v[map->frames.v[f]].ref,
+                                      s->k.node_map[stack], NULL, 0, s->err));
+    }
+    return 0;
+}
+
 static int add_sites(struct symbolise *s)
 {
+    if (s->keep_unnamed)
+        PGK_TRY(add_unnamed_leaves(s));
     for (size_t i = 0; i < s->k.from->frames.n; i++)
         if (s->use[i] && has_functions(s, (uint32_t)i))
             PGK_TRY(add_chain(s, (uint32_t)i, s->use[i] & USED_AS_CALLER ? 0 : 1,
@@ -458,7 +494,8 @@ static int run(struct symbolise *s, struct pgk_heap_symbolised *done)
         .addresses = addresses, .addresses_resolved = s->resolved,
         .contexts_dropped = s->k.contexts_dropped, .bytes_dropped = s->k.bytes_dropped};
     PGK_RESULT_GIVE(done, &result);
-    if (!s->k.to->contexts.n && contexts)
+    const bool none_named = s->keep_unnamed && addresses && !s->resolved;
+    if (contexts && (none_named || !s->k.to->contexts.n))
         return pgk_fail(s->err, PGK_E_EMPTY, .record = "contexts",
                         .file = pgk_binaries_count(s->binaries)
                                     ? pgk_elf_path(pgk_binaries_elf(s->binaries, 0))

@@ -391,6 +391,11 @@ def json_frame(f):
     return (int(f["guid"], 16), f["line_offset"], f["column"], f["inline"])
 
 
+def named(stack):
+    """Without the addresses that no binary names, which LLVM drops."""
+    return [frame for frame in stack if "guid" in frame]
+
+
 def parse_json(text):
     """`pgokit show --json`."""
     doc = json.loads(text)
@@ -406,7 +411,7 @@ def parse_json(text):
                 block["DataTypeId"] = 0 # found by the names of functions, which are no such file's
             if "histogram" in context:
                 block["hist"] = context["histogram"]
-            out.add_alloc(guid, map(json_frame, context["stack"]), block)
+            out.add_alloc(guid, map(json_frame, named(context["stack"])), block)
         for site in record["call_sites"]:
             out.add_call(guid, map(json_frame, site["frames"]),
                          [int(c, 16) for c in site.get("callees", [])])
