@@ -216,8 +216,8 @@ void cli_typo_try_words(struct cli_typo *typo, const char *text); /* each word o
 const char *cli_typo_hint(struct cli_typo *typo, const char *dashes);
 /* Prints "pgokit: --sort takes total or name, not 'nmae'" with a hint; the names are words of the
  * format's result. Exits with EXIT_FAILED. */
-_Noreturn void cli_refuse_value(const struct cli_verb *verb, const char *value, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
+_Noreturn void cli_refuse_value(const struct cli_verb *verb, const char *value, const char *fmt,
+                                ...) __attribute__((format(printf, 3, 4)));
 /* Whether standard output is a terminal whose user has not refused colours. */
 bool cli_colour(void);
 /* Prints the error; returns EXIT_FAILED. */
