@@ -139,13 +139,13 @@ static int run(int argc, char **argv)
         if (!s.common.quiet)
             note_no_times(in.heap, s.report.sort);
         status = print(&s, in.heap, &err);
-        if (!status && !s.common.quiet)
-            cli_note_unnamed(in.heap);
+    }
+    int exit_code = status ? cli_fail(&err) : cli_finish_output(EXIT_DONE);
+    if (exit_code == EXIT_DONE && !s.common.quiet) {
+        cli_note_symbolised(&in.symbolised);
+        cli_note_unnamed(in.heap);
     }
     pgk_heap_close(&in.heap);
-    int exit_code = status ? cli_fail(&err) : cli_finish_output(EXIT_DONE);
-    if (exit_code == EXIT_DONE && !s.common.quiet)
-        cli_note_symbolised(&in.symbolised);
     cli_common_free(&s.common);
     return exit_code;
 }
