@@ -50,6 +50,16 @@ static int print(const struct show *s, const struct pgk_probes *probes, struct p
     return status;
 }
 
+/* Most who name a program want a profile of it. */
+static void say_what_it_is(struct pgk_err *err)
+{
+    if (err->status != PGK_E_EMPTY)
+        return;
+    err->format[0] = 0;
+    snprintf(err->record, sizeof err->record,
+             "a program, not a profile; give it with -b and name a profile.");
+}
+
 static int run(int argc, char **argv)
 {
     struct show s = {0};
@@ -57,7 +67,9 @@ static int run(int argc, char **argv)
     struct pgk_probes *probes = NULL;
     parse(&s, argc, argv);
     int status = pgk_probes_open(&probes, s.report.title, &err);
-    if (!status)
+    if (status)
+        say_what_it_is(&err);
+    else
         status = print(&s, probes, &err);
     int exit_code = status ? cli_fail(&err) : cli_finish_output(EXIT_DONE);
     if (!status && pgk_probes_check(probes, &err) && !s.common.quiet) {

@@ -112,16 +112,23 @@ static void add(struct line *l, const char *text)
     l->n += strlen(l->text + l->n);
 }
 
+static bool ends_a_sentence(const char *s)
+{
+    return *s && strchr(".?", s[strlen(s) - 1]);
+}
+
+/* A record may be a sentence that says what is wrong with the whole file. */
 static void add_place(struct line *l, const struct pgk_err *err)
 {
     const char *gap = "";
+    const bool sentence = ends_a_sentence(err->record);
     if (err->record[0]) {
         add(l, err->record);
-        gap = err->field[0] ? ", " : " ";
+        gap = err->field[0] && !sentence ? ", " : " ";
     }
     if (err->field[0]) {
         add(l, gap);
-        add(l, "field ");
+        add(l, sentence ? "Field " : "field ");
         add(l, err->field);
         gap = " ";
     }

@@ -64,10 +64,12 @@ static int find_row(const struct pgk_format_row **row, const struct pgk_filemap 
                         .found = foreign->what, .expected = "a profile", .hint = foreign->hint);
     return pgk_fail(err, map->size ? PGK_E_FORMAT : PGK_E_TRUNCATED, .file = path,
                     .offset = &(uint64_t){0}, .field = "magic", .found = first_bytes(found, map),
+                    .record = map->size ? "not a profile."
+                                        : "the program wrote nothing: did it end normally?",
                     .expected = "the start of a profile, such as 81 72 66 6f 72 70 6d ff (raw "
                                 "heap) or ff 6c 70 72 6f 66 69 81 (indexed)",
                     .hint = map->size ? "see pgokit formats for what is read"
-                                      : "the program wrote nothing: did it end normally?");
+                                      : "record it again");
 }
 
 static int look(struct pgk_file *f, const struct pgk_filemap *map, const char *path,

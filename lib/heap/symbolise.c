@@ -61,10 +61,12 @@ static const char *module_text(const struct pgk_heap *h, uint32_t module, char *
     const struct pgk_heap_module *m = &h->modules.v[module];
     char id[PGK_BUILD_ID_TEXT];
     if (m->build_id)
-        return pgk_format(buf, size, "%s",
+        return pgk_format(buf, size, "%s of %s%s",
                           pgk_build_id_text(
                               id, (const uint8_t *)pgk_intern_str(&h->strings, m->build_id),
-                              pgk_intern_len(&h->strings, m->build_id)));
+                              pgk_intern_len(&h->strings, m->build_id)),
+                          m->name ? pgk_intern_str(&h->strings, m->name) : "the program",
+                          m->name ? ", as it was profiled" : " that was profiled");
     if (m->name)
         return pgk_format(buf, size, "none, and no binary is named as %s",
                           pgk_intern_str(&h->strings, m->name));
@@ -74,20 +76,21 @@ static const char *module_text(const struct pgk_heap *h, uint32_t module, char *
 /* No module of a profile is a given binary: names both sides. */
 static int fail_mismatch(const struct symbolise *s, const struct pgk_heap_loaded *program)
 {
-    char expected[200] = "", found[200], id[PGK_BUILD_ID_TEXT];
+    char given[200] = "", found[200], id[PGK_BUILD_ID_TEXT];
     const struct pgk_intern *strings = &s->k.from->strings;
     for (uint32_t i = 0; i < pgk_binaries_count(s->binaries); i++) {
         size_t size;
         const struct pgk_elf *elf = pgk_binaries_elf(s->binaries, i);
         const uint8_t *bytes = pgk_elf_build_id(elf, &size);
-        append(expected, sizeof expected,
-               PGK_F("%s, which is %s", pgk_build_id_text(id, bytes, size), pgk_elf_path(elf)));
+        append(given, sizeof given,
+               PGK_F("%s of %s", pgk_build_id_text(id, bytes, size), pgk_elf_path(elf)));
     }
     return pgk_fail(s->err, PGK_E_MISMATCH, .file = pgk_intern_str(strings, program->profile),
                     .format = "raw heap profile", .record = "segments", .field = "build id",
                     .found = module_text(s->k.from, program->module, found, sizeof found),
-                    .expected = *expected ? expected : "a binary to look addresses up in",
-                    .hint = "give exactly the binary that was run with -b; "
+                    .expected = *given ? PGK_F("that of a given file: %s", given)
+                                       : "a binary to look addresses up in",
+                    .hint = "with -b, give exactly the binary that was run; "
                             "'readelf -n BINARY' prints its build id");
 }
 
