@@ -13,6 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
+enum { EXIT_BELOW = 3 };
+
 #define RECORDER     "libpgokit_branches.so"
 #define DEFAULT_NAME "pgo.afdo"
 
@@ -32,16 +34,28 @@ struct pgo {
     struct cli_common common;
     const char *build, *clean, *run, *measure, *cc, *output;
     unsigned long frequency, rounds, runs; /* runs 0: by their time */
+    bool verbose, has_least;
+    double least; /* per cent of gain */
     struct pgo_compiler compiler;
     struct pgo_files files;
     struct record_files recordings;
     char profile[PATH_MAX]; /* absolute */
+    char log[PATH_MAX];
 };
 
 /* --clang and --gcc. */
 static void take_name(const struct option_given *given)
 {
     *(const char **)given->into = given->row->name;
+}
+
+static void take_percent(const struct option_given *given)
+{
+    char *end;
+    double n = strtod(given->value, &end);
+    if (end == given->value || (*end && strcmp(end, "%") != 0) || !(n > -100 && n < 1e6))
+        cli_usage(&cmd_pgo, "--fail-below takes a percentage, as 5 or 5%%, not '%s'", given->value);
+    *(double *)given->into = n;
 }
 
 static const struct option_row rows[] = {
@@ -70,6 +84,10 @@ static const struct option_row rows[] = {
      OPTION_NUMBER(struct pgo, runs, 1, 10000)},
     {"rounds", 'n', "N", "measure each build so often, 0: not at all (default: 7)",
      OPTION_NUMBER(struct pgo, rounds, 0, 10000)},
+    {"fail-below", 0, "PERCENT", "exit status 3 if the program becomes less than this faster",
+     OPTION_CALL_FOR(struct pgo, least, take_percent), OPTION_GIVEN(struct pgo, has_least)},
+    {"verbose", 'v', NULL, "show what the commands print, instead of writing it to OUTPUT.log",
+     OPTION_FLAG(struct pgo, verbose)},
     {0},
 };
 static const struct option_table table = {"pgo", NULL, rows};
@@ -79,18 +97,12 @@ static const struct option_group groups[] = {{&table, 0, 0}, CLI_COMMON(struct p
 static char scratch[PATH_MAX];
 static bool has_scratch;
 
-/* As record_run, which changes no word. */
-static bool run_words(const char *program, const char *const *words, struct record_ended *ended)
-{
-    return record_run(program, (char **)(uintptr_t)words, ended);
-}
-
 static void remove_scratch(void)
 {
     struct record_ended ended;
     const char *const words[] = {"rm", "-rf", scratch, NULL};
     if (has_scratch)
-        (void)run_words("/bin/rm", words, &ended);
+        (void)pgo_log_run("/bin/rm", words, false, &ended);
 }
 
 /* While a command runs, signals are passed on to it, and its end is ours. */
@@ -125,14 +137,18 @@ _Noreturn void pgo_stop(const char *fmt, ...)
     vfprintf(stderr, fmt, args);
     va_end(args);
     fputc('\n', stderr);
+    if (pgo_log_path())
+        fprintf(stderr, "pgokit: all that the commands printed is in %s\n", pgo_log_path());
     exit(EXIT_FAILED);
 }
 
 void pgo_shell(const char *what, const char *command, struct record_ended *ended)
 {
     const char *const words[] = {"sh", "-c", command, NULL};
-    if (!run_words("/bin/sh", words, ended))
+    if (!pgo_log_run("/bin/sh", words, true, ended))
         pgo_stop("cannot run /bin/sh: %s", strerror(errno));
+    if (ended->signal || ended->exit_code)
+        pgo_log_show_end();
     if (ended->signal)
         pgo_stop("%s was ended by signal %d (%s)", what, ended->signal, strsignal(ended->signal));
     if (ended->exit_code)
@@ -145,8 +161,10 @@ static void parse(struct pgo *p, int argc, char **argv)
     if (optind != argc)
         cli_usage(&cmd_pgo, "pgo takes no file; commands of several words are quoted");
     if (!p->build || !p->run)
-        cli_usage(&cmd_pgo,
-                  "pgo needs --build, how the program is built, and --run, how it is used");
+        cli_usage(&cmd_pgo, "pgo needs %s%s%s", p->build ? "" : "--build, how the program is built",
+                  p->build || p->run ? "" : ", and ", p->run ? "" : "--run, how it is used");
+    if (p->has_least && !p->rounds)
+        cli_usage(&cmd_pgo, "--fail-below needs rounds that are measured, not --rounds 0");
     if (!p->measure)
         p->measure = p->run;
 }
@@ -221,8 +239,10 @@ static double record_once(const struct pgo *p, const char *event, unsigned run)
     snprintf(output, sizeof output, "%s/run.%u", scratch, run);
     const char *const words[] = {"env",    "perf", "record", "-q", "-b", "-e", event,  "-c",
                                  "100003", "-o",   output,   "--", "sh", "-c", p->run, NULL};
-    if (!run_words("/usr/bin/env", words, &ended) || ended.exit_code)
+    if (!pgo_log_run("/usr/bin/env", words, true, &ended) || ended.exit_code) {
+        pgo_log_show_end();
         pgo_stop("perf record failed, or the recorded command: %s", p->run);
+    }
     return record_cpu_s(&ended);
 }
 
@@ -277,12 +297,42 @@ static void generate(const struct pgo *p)
         words[n++] = "--to";
         words[n++] = to;
     }
-    if (!run_words("/proc/self/exe", words, &ended))
+    if (!pgo_log_run("/proc/self/exe", words, false, &ended))
         pgo_stop("cannot run pgokit gen: %s", strerror(errno));
     if (ended.exit_code > EXIT_INCOMPLETE)
         pgo_stop("no profile could be made; above is why. If it is for want of debug information: "
                  "does the build command use $CFLAGS and $CXXFLAGS?");
     free(words);
+}
+
+static void open_log(struct pgo *p)
+{
+    if ((size_t)snprintf(p->log, sizeof p->log, "%s.log", p->output) >= sizeof p->log)
+        pgo_stop("the name is too long: %s", p->output);
+    pgo_log_open(p->log);
+    say(p, "what the commands print goes to %s", p->log);
+}
+
+/* The flags are still those of the second build. */
+static void say_use(const struct pgo *p)
+{
+    say(p, "to use the profile in your own build: CFLAGS='%s'", getenv("CFLAGS"));
+}
+
+/* What to do with what was found: an EXIT_... */
+static int measure(const struct pgo *p)
+{
+    const struct pgo_gain gain =
+        pgo_measure(&p->files, p->measure, (unsigned)p->rounds, p->common.quiet);
+    const bool too_little = p->has_least && gain.percent < p->least;
+    if (too_little)
+        fprintf(stderr, "pgokit: the gain of %+.1f %% is below the %g %% of --fail-below\n",
+                gain.percent, p->least);
+    if (gain.high < 0)
+        puts("slower with the profile: keep the build without it");
+    else
+        say_use(p);
+    return too_little ? EXIT_BELOW : EXIT_DONE;
 }
 
 static int run(int argc, char **argv)
@@ -292,6 +342,8 @@ static int run(int argc, char **argv)
     pgo_find_compiler(&p.compiler, p.cc);
     record_absolute(p.profile, sizeof p.profile, "the program", p.output, "");
     make_scratch();
+    if (!p.verbose)
+        open_log(&p);
     struct timespec started = build(&p, NULL);
     pgo_find_files(&p.files, &p.common.binaries, started);
     pgo_keep(&p.files, scratch, false);
@@ -300,19 +352,23 @@ static int run(int argc, char **argv)
     started = build(&p, p.profile);
     pgo_check_rebuilt(&p.files, started);
     pgo_keep(&p.files, scratch, true);
-    if (p.rounds)
-        pgo_measure(&p.files, p.measure, (unsigned)p.rounds, p.common.quiet);
     say(&p, "the programs are built with the profile, %s", p.output);
+    int exit_code = EXIT_DONE;
+    if (p.rounds)
+        exit_code = measure(&p);
+    else
+        say_use(&p);
     record_files_free(&p.recordings);
     pgo_files_free(&p.files);
     cli_common_free(&p.common);
-    return cli_finish_output(EXIT_DONE);
+    return cli_finish_output(exit_code);
 }
 
 const struct cli_verb cmd_pgo = {
     .name = "pgo",
     .summary = "builds a program with its own profile, and measures the gain",
     .help = help,
+    .exit_help = "0 done, 2 failed, 3 done and the gain is less than --fail-below",
     .run = run,
     .groups = groups,
     .examples = examples,

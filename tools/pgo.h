@@ -46,9 +46,26 @@ void pgo_place(const struct pgo_files *files, bool with);
 void pgo_check_rebuilt(const struct pgo_files *files, struct timespec since);
 void pgo_files_free(struct pgo_files *files);
 
+/* ---- what the user's commands print ---- */
+
+/* From now on it goes to this file, whose name lives as long as the process. */
+void pgo_log_open(const char *path);
+/* NULL: there is none, or it is empty. */
+const char *pgo_log_path(void);
+/* As record_run; what it prints, or only what goes to standard output, goes to the file. */
+bool pgo_log_run(const char *program, const char *const *words, bool errors_too,
+                 struct record_ended *ended);
+/* Shows the last lines of what the last command printed. */
+void pgo_log_show_end(void);
+
 /* ---- measuring ---- */
 
+struct pgo_gain {
+    double percent;   /* as many more runs in the same time; the median of the rounds */
+    double low, high; /* the middle half of the rounds */
+};
 /* Runs the command with both builds in turn and prints what it found. */
-void pgo_measure(const struct pgo_files *files, const char *command, unsigned rounds, bool quiet);
+struct pgo_gain pgo_measure(const struct pgo_files *files, const char *command, unsigned rounds,
+                            bool quiet);
 
 #endif

@@ -40,17 +40,21 @@ static void print_times(const char *what, double *v, unsigned n)
 }
 
 /* Faster by so much: as many per cent more runs in the same time. */
-static void print_gain(double *gain, unsigned n)
+static struct pgo_gain print_gain(double *gain, unsigned n)
 {
     qsort(gain, n, sizeof *gain, order);
-    double low = quantile(gain, n, 0.25), high = quantile(gain, n, 0.75);
-    printf("  %-19s %+.1f %% (half of the rounds from %+.1f to %+.1f %%)\n", "speed",
-           quantile(gain, n, 0.5), low, high);
-    if (low <= 0 && high >= 0)
+    const struct pgo_gain g = {quantile(gain, n, 0.5), quantile(gain, n, 0.25),
+                               quantile(gain, n, 0.75)};
+    printf("  %-19s %+.1f %% (half of the rounds from %+.1f to %+.1f %%)\n", "speed", g.percent,
+           g.low, g.high);
+    if (g.low <= 0 && g.high >= 0)
         puts("  no difference beyond the spread of the rounds");
+    fflush(stdout); /* before what is said next */
+    return g;
 }
 
-void pgo_measure(const struct pgo_files *files, const char *command, unsigned rounds, bool quiet)
+struct pgo_gain pgo_measure(const struct pgo_files *files, const char *command, unsigned rounds,
+                            bool quiet)
 {
     double *times[2] = {calloc(rounds, sizeof(double)), calloc(rounds, sizeof(double))};
     double *gain = calloc(rounds, sizeof *gain);
@@ -71,8 +75,9 @@ void pgo_measure(const struct pgo_files *files, const char *command, unsigned ro
     printf("processor time of %u runs each, in turn:\n", rounds);
     print_times("without a profile", times[0], rounds);
     print_times("with the profile", times[1], rounds);
-    print_gain(gain, rounds);
+    const struct pgo_gain found = print_gain(gain, rounds);
     free(times[0]);
     free(times[1]);
     free(gain);
+    return found;
 }

@@ -29,7 +29,7 @@ bool pgk_gen_figure_at(const struct pgk_gen_stats *s, size_t i, struct pgk_gen_f
         {0, "frame not set up", "between_frames", s->between_frames, s->samples,
          e[PGK_GEN_BETWEEN_FRAMES]},
         {0, "lost by perf", "lost", s->lost, s->samples, NULL},
-        {0, "branches outside", "branches_outside", s->branches_outside, s->branches,
+        {0, "branches in other code", "branches_outside", s->branches_outside, s->branches,
          e[PGK_GEN_BRANCH_OUTSIDE]},
         {0, "impossible ranges", "ranges_bad", s->ranges_bad, s->ranges, e[PGK_GEN_BAD_RANGE]},
         {0, "unlike the program", "unfit", s->unfit, s->in_code, e[PGK_GEN_UNFIT]},

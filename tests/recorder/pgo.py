@@ -27,17 +27,24 @@ def pgo(folder, *options, status=0, build=BUILD, command="./app 400000000", sour
                folder, status=status)
 
 
+def read(folder, name):
+    with open(os.path.join(folder, name), encoding="ascii") as file:
+        return file.read()
+
+
 def way(folder, compiler, option):
     tool(compiler)
     done = pgo(folder, "--cc", compiler, "-n", "2", "-o", "my.afdo", "--measure", "./app 1000000")
     require(os.path.getsize(os.path.join(folder, "my.afdo")) > 100, "the profile is empty")
-    measured = done.stdout.split("ran 400000000\n")[1]
     require(re.search(r"^processor time of 2 runs each, in turn:\n"
                       r"  without a profile +\d\.\d{3} s \(.* s\)\n"
                       r"  with the profile +\d\.\d{3} s \(.* s\)\n"
-                      r"  speed +[+-]\d+\.\d % \(.* %\)\n", measured),
+                      r"  speed +[+-]\d+\.\d % \(.* %\)\n", done.stdout),
             done.stdout)
-    require("ran 1000000" not in done.stdout, "the output of measured runs is shown")
+    log = read(folder, "my.afdo.log")
+    require("ran 400000000\n" in log and "ran 1000000\n" not in log and "ran" not in done.stdout,
+            f"the output of recorded runs is in the log, that of measured runs nowhere:\n{log}")
+    require("my.afdo.log" in done.stderr, done.stderr)
     require("builds with the profile" in done.stderr and "the programs are built" in done.stderr,
             done.stderr)
     again = run(["sh", "-c", "echo $CFLAGS"], folder, env={"CFLAGS": "x"})
@@ -45,6 +52,8 @@ def way(folder, compiler, option):
     told = pgo(folder, "--cc", compiler, "-n", "0", build="echo $CC $CXX $CFLAGS $LDFLAGS >> flags;"
                + BUILD)
     require("processor time" not in told.stdout, told.stdout)
+    require(re.search(f"in your own build: CFLAGS='.*{option}{folder}/pgo.afdo.*'$", told.stderr),
+            told.stderr)
     with open(os.path.join(folder, "flags"), encoding="ascii") as file:
         first, second = file.read().splitlines()
     require(option not in first and option + folder in second and "-O2" in first
@@ -54,10 +63,41 @@ def way(folder, compiler, option):
 def own_flags(folder):
     tool("clang-22")
     out = run([PGOKIT, "pgo", "--build", "echo $CXX: $CFLAGS: $CXXFLAGS: $LDFLAGS", "--run",
-               "true"], folder, status=2, env={"CC": "clang-22", "CFLAGS": "-O3",
+               "true", "-v"], folder, status=2, env={"CC": "clang-22", "CFLAGS": "-O3",
                                                "CXXFLAGS": "-O1", "LDFLAGS": "-s"})
     require(re.search(r"^clang\+\+-22: -O3 -g.*: -O1 -g.*: -s -Wl,--build-id$", out.stdout, re.M),
             out.stdout)
+
+
+def verdicts(folder):
+    """A build that is slow where there is a profile, and a limit that it does not reach."""
+    tool("gcc-12")
+    with open(os.path.join(folder, "slow.h"), "w", encoding="ascii") as file:
+        file.write("static void __attribute__((constructor)) slow(void)\n"
+                   "{\n    for (volatile long i = 0; i < 500000000; i++)\n        ;\n}\n")
+    slow = f'case $CFLAGS in *-profile=*) CFLAGS="$CFLAGS -include slow.h";; esac; {BUILD}'
+    options = ["--cc", "gcc-12", "-n", "3", "--measure", "./app 100000000"]
+    done = pgo(folder, *options, build=slow)
+    require(done.stdout.endswith("\nslower with the profile: keep the build without it\n"),
+            done.stdout)
+    require("in your own build" not in done.stderr, done.stderr)
+    done = pgo(folder, *options, "--fail-below", "0%", status=3, build=slow)
+    require("is below the 0 % of --fail-below" in done.stderr, done.stderr)
+    pgo(folder, *options, "--fail-below=-99", build=slow)
+
+
+def failed_build(folder):
+    """Its last lines are shown, all are in the log; or all are shown."""
+    tool("gcc-12")
+    build = "seq 1000 1999; exit 3"
+    done = pgo(folder, "--cc", "gcc-12", build=build, status=2)
+    require("1979" not in done.stderr and "1980\n" in done.stderr and "1999\n" in done.stderr and
+            not done.stdout and done.stderr.endswith("printed is in pgo.afdo.log\n"), done.stderr)
+    require(read(folder, "pgo.afdo.log").startswith("1000\n"), "the log")
+    os.remove(os.path.join(folder, "pgo.afdo.log"))
+    done = pgo(folder, "--cc", "gcc-12", "-v", build=build, status=2)
+    require(done.stdout.startswith("1000\n") and "1998" not in done.stderr, done.stderr)
+    require("pgo.afdo.log" not in os.listdir(folder), os.listdir(folder))
 
 
 def several_files(folder):
@@ -127,6 +167,8 @@ def main():
     cases.run("clang-22", way, "clang-22", "-fprofile-sample-use=")
     cases.run("gcc-12", way, "gcc-12", "-fauto-profile=")
     cases.run("flags of the user", own_flags)
+    cases.run("what it advises", verdicts)
+    cases.run("a build that fails", failed_build)
     cases.run("a program and a library", several_files)
     cases.run("where it stops", stops)
     cases.run("interrupted", interrupted)
