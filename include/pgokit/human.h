@@ -17,7 +17,7 @@ extern "C" {
 /* "0 B", "512 B", "1.50 KiB", "12.3 MiB", "123 GiB": three digits, binary units. What
  * would need four digits goes to the next unit: 1000 B are "0.98 KiB". */
 const char *pgk_human_bytes(char buf[PGK_HUMAN_SIZE], double bytes);
-/* "0 ms", "37 ms", "1.50 s", "12.3 s", "2 min 5 s", "3 h 20 min", "2 d 4 h" from
+/* "0 ms", "8.20 µs", "37 ms", "1.50 s", "12.3 s", "2 min 5 s", "3 h 20 min", "2 d 4 h" from
  * milliseconds. */
 const char *pgk_human_ms(char buf[PGK_HUMAN_SIZE], double ms);
 /* "12,345,678" */

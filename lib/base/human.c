@@ -56,6 +56,8 @@ const char *pgk_human_ms(char buf[PGK_HUMAN_SIZE], double ms)
     double s = ms / 1e3;
     if (!(ms < 1e15))
         snprintf(out, space, "%.3g d", ms / 864e5);
+    else if (ms > 0 && ms < 0.9995)
+        three_digits(out, space, ms * 1e3, "µs");
     else if (ms < 999.5 && ms == (double)(int)ms)
         snprintf(out, space, "%d ms", (int)ms);
     else if (ms < 999.5)

@@ -154,7 +154,9 @@ static void print_totals(const struct pgk_heap_diff *d, const struct pgk_text_st
     fprintf(out, "  %-18s %14s %14s\n", "", "before", "now");
     size_t n = pgk_heap_diff_totals(d, totals);
     for (size_t i = 0; i < n; i++)
-        fprintf(out, "  %-18s %14s %14s%s%s\n", totals[i].name, totals[i].before, totals[i].now,
+        fprintf(out, "  %-18s %*s %*s%s%s\n", totals[i].name,
+                pgk_field_bytes(14, totals[i].before), totals[i].before,
+                pgk_field_bytes(14, totals[i].now), totals[i].now,
                 *totals[i].growth ? "  " : "", totals[i].growth);
     fprintf(out, "\n  %.1f %% of the bytes are allocated in the same places\n",
             100 * d->figures.overlap);

@@ -223,6 +223,25 @@ bool pgk_mib_is_cold(const struct pgk_mib *m)
     return count && density(m, count) < COLD_DENSITY && lifetime(m, count) >= COLD_LIFETIME;
 }
 
+/* What is left at the end has no lifetime of its own: the process ended, not the object. So it is
+ * no sign of short lives, and the time that it was there counts against those that were freed,
+ * whose mean this makes no smaller. */
+static bool is_short_lived(const struct pgk_mib *m, uint64_t count)
+{
+    const uint64_t exit = knows(m, PGK_MIB_ExitCount) ? m->v[PGK_MIB_ExitCount] : 0;
+    const uint64_t left = exit < count ? exit : count, freed = count - left;
+    return knows(m, PGK_MIB_TotalLifetime) && freed && freed >= left &&
+           (double)lifetime(m, freed) < SHORT_LIFETIME;
+}
+
+uint64_t pgk_mib_label_bytes(const struct pgk_mib *m, enum pgk_mib_label label)
+{
+    const uint64_t bytes = m->v[PGK_MIB_TotalSize];
+    if (label != PGK_LABEL_SHORT_LIVED || !knows(m, PGK_MIB_ExitCount))
+        return bytes;
+    return m->v[PGK_MIB_ExitSize] < bytes ? bytes - m->v[PGK_MIB_ExitSize] : 0;
+}
+
 enum pgk_mib_label pgk_mib_label(const struct pgk_mib *m)
 {
     uint64_t count = pgk_mib_file_value(m, PGK_MIB_AllocCount);
@@ -235,7 +254,7 @@ enum pgk_mib_label pgk_mib_label(const struct pgk_mib *m)
         return PGK_LABEL_HOT;
     if (knows(m, PGK_MIB_TotalAccessCount) && !m->v[PGK_MIB_TotalAccessCount])
         return PGK_LABEL_UNUSED;
-    if (knows(m, PGK_MIB_TotalLifetime) && (double)lifetime(m, count) < SHORT_LIFETIME)
+    if (is_short_lived(m, count))
         return PGK_LABEL_SHORT_LIVED;
     return PGK_LABEL_NONE;
 }
@@ -247,7 +266,8 @@ static const struct {
                                 "second, and an average lifetime of 200 s or more"},
     [PGK_LABEL_HOT] = {"hot", "the compiler's rule: more than 1000 accesses per byte and second"},
     [PGK_LABEL_UNUSED] = {"never used", "no load or store was counted"},
-    [PGK_LABEL_SHORT_LIVED] = {"short-lived", "an average lifetime below 10 ms"},
+    [PGK_LABEL_SHORT_LIVED] = {"short-lived", "an average lifetime below 10 ms, and half of the "
+                                              "objects or more freed before the process ended"},
     [PGK_LABEL_NONE] = {"", "none of the others"},
 };
 

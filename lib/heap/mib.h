@@ -16,6 +16,8 @@ struct pgk_mib {
     uint64_t v[PGK_MIB_FIELDS];
 };
 enum pgk_mib_label pgk_mib_label(const struct pgk_mib *m);
+/* Of the objects that the label, which is that of the context, is of. */
+uint64_t pgk_mib_label_bytes(const struct pgk_mib *m, enum pgk_mib_label label);
 const char *pgk_mib_label_rule(enum pgk_mib_label label); /* in words */
 
 /* The block of a context: fills in `space` and returns it; its histogram belongs to the profile. */

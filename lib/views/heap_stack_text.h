@@ -22,4 +22,12 @@ const char *pgk_style_off(const struct pgk_text_style *s);
 PGK_MUST_USE int pgk_heap_print_stack(const struct pgk_heap *heap, size_t context,
                                       const struct pgk_text_style *s, struct pgk_err *err);
 
+/* The width for printf of a field of so many columns: that is in bytes, and "µ" has two. */
+static inline int pgk_field_bytes(int columns, const char *text)
+{
+    for (; *text; text++)
+        columns += (*text & 0xc0) == 0x80;
+    return columns;
+}
+
 #endif

@@ -48,7 +48,7 @@ void pgk_heap_totals(const struct pgk_heap *heap, const struct pgk_file_info *in
         t->no_touched += !knows(m, PGK_MIB_TouchedSize);
         t->no_times += !knows(m, PGK_MIB_PeakSize);
         t->label_contexts[label]++;
-        t->label_bytes[label] += m->v[PGK_MIB_TotalSize];
+        t->label_bytes[label] += pgk_mib_label_bytes(m, label);
         for (size_t i = 0; i < PGK_MIB_FIELDS; i++)
             if (pgk_mib_fields[i].across == PGK_RULE_SUM)
                 t->v[i] += m->v[i];

@@ -22,7 +22,7 @@ static void print_cell(FILE *out, int width, double value, const char *format)
         snprintf(text, sizeof text, format, value);
     else if (value >= 0)
         pgk_human_ms(text, value);
-    fprintf(out, "%*s", width, text);
+    fprintf(out, "%*s", pgk_field_bytes(width, text), text);
 }
 
 static void print_row(const struct pgk_type_sum *t, uint64_t all_bytes, FILE *out)

@@ -23,6 +23,7 @@ function twoParts(n: number, per: number, big: string, small: string): string {
 
 export function ms(v: number): string {
     const s = v / 1e3;
+    if (v > 0 && v < 0.9995) return threeDigits(v * 1e3, "µs");
     if (v < 999.5) return Number.isInteger(v) ? `${v} ms` : threeDigits(v, "ms");
     if (s < 59.95) return threeDigits(s, "s");
     if (s < 3599.5) return twoParts(Math.round(s), 60, "min", "s");

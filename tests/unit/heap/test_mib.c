@@ -149,6 +149,40 @@ static void labels_are_those_of_the_compiler(void **state)
     assert_int_equal(pgk_mib_label(&m), PGK_LABEL_NONE);
 }
 
+/* The buffer of stdout of a program that ended at once: its life was short with the program's. */
+static void objects_left_at_exit_are_not_short_lived(void **state)
+{
+    (void)state;
+    struct pgk_mib m = block(4096, 0, 0, 0);
+    m.v[PGK_MIB_AllocCount] = 1;
+    m.v[PGK_MIB_TotalLifetime] = 0;
+    m.v[PGK_MIB_TotalAccessCount] = 1;
+    m.v[PGK_MIB_TotalLifetimeAccessDensity] = 10;
+    pgk_mib_set(&m, PGK_MIB_ExitCount, 0);
+    pgk_mib_set(&m, PGK_MIB_ExitSize, 0);
+    m.v[PGK_MIB_TotalSize] = 4096;
+    assert_int_equal(pgk_mib_label(&m), PGK_LABEL_SHORT_LIVED);
+    assert_int_equal(pgk_mib_label_bytes(&m, PGK_LABEL_SHORT_LIVED), 4096);
+    m.v[PGK_MIB_ExitCount] = 1;
+    m.v[PGK_MIB_ExitSize] = 4096;
+    assert_int_equal(pgk_mib_label(&m), PGK_LABEL_NONE);
+    /* Half of them were freed, after 9 ms at most; or it may have been 10. */
+    m.v[PGK_MIB_AllocCount] = 2;
+    m.v[PGK_MIB_TotalSize] = 5096;
+    m.v[PGK_MIB_TotalLifetime] = 9;
+    assert_int_equal(pgk_mib_label(&m), PGK_LABEL_SHORT_LIVED);
+    assert_int_equal(pgk_mib_label_bytes(&m, PGK_LABEL_SHORT_LIVED), 1000);
+    assert_int_equal(pgk_mib_label_bytes(&m, PGK_LABEL_NONE), 5096);
+    m.v[PGK_MIB_TotalLifetime] = 10;
+    assert_int_equal(pgk_mib_label(&m), PGK_LABEL_NONE);
+    m.v[PGK_MIB_AllocCount] = 1001;
+    assert_int_equal(pgk_mib_label(&m), PGK_LABEL_SHORT_LIVED);
+    m.v[PGK_MIB_ExitCount] = 501;
+    assert_int_equal(pgk_mib_label(&m), PGK_LABEL_NONE);
+    m.v[PGK_MIB_ExitCount] = 2000; /* of earlier dumps, too */
+    assert_int_equal(pgk_mib_label(&m), PGK_LABEL_NONE);
+}
+
 /* LLVM's next tags are free, and enumerators that programs were compiled with stay. */
 static void next_field_of_llvm_meets_no_other(void **state)
 {
@@ -190,6 +224,7 @@ int main(void)
         cmocka_unit_test(histograms_are_added),
         cmocka_unit_test(the_hottest_objects_are_known),
         cmocka_unit_test(labels_are_those_of_the_compiler),
+        cmocka_unit_test(objects_left_at_exit_are_not_short_lived),
         cmocka_unit_test(next_field_of_llvm_meets_no_other),
         cmocka_unit_test(rows_describe_every_field),
     };

@@ -62,6 +62,21 @@ static void short_lived_is_what_the_label_says(void **state)
     expect_only(&m, PGK_ADVICE_SHORT_LIVED, 64000);
 }
 
+/* The buffer of stdout, and objects of which some were left. */
+static void objects_left_at_exit_need_no_stack(void **state)
+{
+    (void)state;
+    struct pgk_mib m = ordinary();
+    know_times(&m);
+    m.v[PGK_MIB_TotalLifetime] = 10;
+    m.v[PGK_MIB_ExitCount] = 10;
+    m.v[PGK_MIB_ExitSize] = 640;
+    expect_only(&m, PGK_ADVICE_SHORT_LIVED, 63360);
+    m.v[PGK_MIB_ExitCount] = m.v[PGK_MIB_AllocCount];
+    m.v[PGK_MIB_ExitSize] = m.v[PGK_MIB_TotalSize];
+    assert_int_equal(pgk_advice_stake(PGK_ADVICE_SHORT_LIVED, &m), 0);
+}
+
 static void cold_words_between_busy_ones(void **state)
 {
     (void)state;
@@ -336,6 +351,7 @@ int main(void)
         cmocka_unit_test(short_lived_is_what_the_label_says),
         cmocka_unit_test(short_lived_bytes_are_one_number),
         cmocka_unit_test(cold_words_between_busy_ones),
+        cmocka_unit_test(objects_left_at_exit_need_no_stack),
         cmocka_unit_test(tail_that_is_never_reached),
         cmocka_unit_test(too_few_accesses_to_reach_all),
         cmocka_unit_test(objects_freed_on_another_cpu),
