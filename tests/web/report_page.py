@@ -438,20 +438,30 @@ class Suite:
         require("after 900 ms" in tip and "64 B alive in 2 objects" in tip, tip)
 
     def areas_are_what_contexts_held(self):
-        """On top of each other, in pixels of the curve's frame: at two points that tell it, at the
-        peak and at the end; names open contexts, and none or others can be chosen."""
+        """On top of each other, in pixels of the curve's frame: told at two points, at the peak and
+        at the end, and until the next one with the curve, so that no slope is made up between them;
+        names open contexts, and none or others can be chosen."""
         path = GOLDEN / "heap-raw" / "handmade-by-context.profraw"
         page = self.browser.open(self.report_of(path))
         expect(page.problems(), [], "problems")
         drawn = page.evaluate("Array.from(document.querySelectorAll('.timeline polygon.held'), "
                               "(a) => a.getAttribute('points'))")
-        areas = [[float(pair.split(",")[1]) for pair in area.split()] for area in drawn]
-        low = areas[0][-1]
-        scale = (low - min(areas[1])) / 164
-        # After 120 and 400 ms, 900 ms, 2 s: the larger context first, then both.
-        for area, held in zip(areas, [(100, 100, 0, 0), (128, 164, 64, 20)], strict=True):
-            for y, height in zip(area, held):
-                require(abs(low - y - height * scale) < 0.2, f"{held} drawn as {area}")
+        areas = [[tuple(map(float, pair.split(","))) for pair in area.split()] for area in drawn]
+        left, low = areas[0][-1]
+        right, top = areas[0][len(areas[0]) // 2][0], min(y for _, y in areas[1])
+        # The larger context, and both: told after 120 and 400 ms, 900 ms and 2 s. The point at the
+        # peak is there twice.
+        held = [(120, 100, 128), (400, 100 * 164 / 128, 164), (400, 100 * 164 / 128, 164),
+                (400, 100, 164), (900, 100 * 64 / 164, 64), (900, 0, 64), (1500, 0, 84),
+                (2000, 0, 20), (2000, 0, 20)]
+        require(len(areas) == 2, f"{len(areas)} areas")
+        for column, area in enumerate(areas, 1):
+            require(len(area) == 2 * len(held), f"{area}")
+            for (x, y), row in zip(area, held):
+                wanted = (left + (row[0] - 120) * (right - left) / (2000 - 120),
+                          low - row[column] * (low - top) / 164)
+                require(abs(x - wanted[0]) < 0.2 and abs(y - wanted[1]) < 0.2,
+                        f"{row} drawn as {x}, {y}, not {wanted}")
         names = page.evaluate("Array.from(document.querySelectorAll('.held-legend li'), "
                               "(li) => Number(li.dataset.exact))")
         expect(names, [100, 64], "the most that contexts held")

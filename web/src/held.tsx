@@ -13,6 +13,9 @@ export interface Moment {
     held: Map<number, number>; // bytes, by row
 }
 
+/** What was alive in all: pairs of ms and bytes, whose times do not fall. */
+export type Curve = (readonly [ms: number, bytes: number])[];
+
 export interface Held {
     moments: Moment[]; // times rise
     rows: [row: number, most: number][]; // by the most that each held at a time, falling
@@ -70,21 +73,48 @@ export function useHeld(model: HeapModel): Held {
     return useMemo(() => collect(model), [model]);
 }
 
+/** A time, what contexts held when it was last told, and how much larger all was since. */
+interface Slice {
+    ms: number;
+    moment: Moment;
+    scale: number;
+}
+
+/** Between two times the last split is that of the curve: a new one is known when it is told. */
+function slices(moments: Moment[], curve: Curve): Slice[] {
+    const found: Slice[] = [];
+    let at = 0; // of the curve; what is before it is not later than the moment
+    moments.forEach((moment, i) => {
+        const end = moments[i + 1]?.ms ?? Infinity;
+        while (at < curve.length && curve[at]![0] <= moment.ms) at++;
+        const then = curve[at - 1]?.[1] ?? 0;
+        const add = (ms: number, bytes: number) =>
+            found.push({ ms, moment, scale: then ? bytes / then : 1 });
+        add(moment.ms, then);
+        for (; at < curve.length && curve[at]![0] <= end; at++) add(...curve[at]!);
+    });
+    return found;
+}
+
 /** The areas of some rows; they end where the curve does. */
 export function HeldAreas(props: {
     moments: Moment[];
     rows: number[];
+    curve: Curve;
     xs: ScaleLinear<number, number>;
     ys: ScaleLinear<number, number>;
     within: string; // points of the area below the curve
 }) {
-    const { moments, rows, xs, ys } = props;
-    const below = moments.map(() => 0);
+    const { moments, rows, curve, xs, ys } = props;
+    const columns = slices(moments, curve);
+    const below = columns.map(() => 0);
     const edge = () =>
-        moments.map(({ ms }, i) => `${xs(ms).toFixed(1)},${ys(below[i]!).toFixed(1)}`);
+        columns.map(({ ms }, i) => `${xs(ms).toFixed(1)},${ys(below[i]!).toFixed(1)}`);
     const areas = rows.map((row) => {
         const lower = edge();
-        moments.forEach(({ held }, i) => (below[i]! += held.get(row) ?? 0));
+        columns.forEach(({ moment, scale }, i) => {
+            below[i]! += (moment.held.get(row) ?? 0) * scale;
+        });
         return [...edge(), ...lower.reverse()].join(" ");
     });
     return (

@@ -33,13 +33,19 @@ function ticks(shown: Shown, highest: number): number[] {
         .map((t) => t * unit);
 }
 
-function nearest(moments: Moment[], ms: number): Moment {
-    return moments.reduce((a, b) => (Math.abs(b.ms - ms) < Math.abs(a.ms - ms) ? b : a));
+/** The one whose split is drawn at a time. */
+function latest(moments: Moment[], ms: number): Moment | undefined {
+    return moments.filter((moment) => moment.ms <= ms).pop();
 }
 
 /** What the contexts that are drawn held at a time. */
-function HeldThen(props: { model: HeapModel; rows: [number, number][]; moment: Moment }) {
+function HeldThen(props: {
+    model: HeapModel;
+    rows: [number, number][];
+    moment: Moment | undefined;
+}) {
     const { model, rows, moment } = props;
+    if (!moment) return null;
     const there = rows.filter(([row]) => moment.held.get(row));
     return (
         <>
@@ -69,7 +75,7 @@ function usePlot(times: OverTime, shown: Shown, width: number) {
         const first = `${xs(drawn[0]![0])},${ys(0)}`;
         const end = `${xs(drawn[drawn.length - 1]![0])},${ys(0)}`;
         const area = [first, ...line, end].join(" ");
-        return { xs, ys, peak, highest, line: line.join(" "), area };
+        return { xs, ys, peak, highest, drawn, line: line.join(" "), area };
     }, [times, shown, width]);
 }
 
@@ -160,6 +166,7 @@ export function Timeline(props: {
                         <HeldAreas
                             moments={held.moments}
                             rows={rows.map(([row]) => row)}
+                            curve={plot.drawn}
                             xs={plot.xs}
                             ys={plot.ys}
                             within={plot.area}
@@ -200,7 +207,7 @@ export function Timeline(props: {
                         <HeldThen
                             model={model}
                             rows={rows}
-                            moment={nearest(held.moments, pointed.ms)}
+                            moment={latest(held.moments, pointed.ms)}
                         />
                     )}
                 </Tip>
