@@ -54,7 +54,7 @@ static void map(struct pgk_address_space *space, int32_t pid, uint64_t start, ui
 
 static bool in_window(const struct pgk_address_window *w, int32_t pid, uint64_t time, uint64_t addr)
 {
-    return addr - w->start < pgk_address_window_room(w, pid, time);
+    return addr - w->start < pgk_address_window_size(w, pid, time);
 }
 
 static void test_window(void **state)
