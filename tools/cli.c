@@ -252,15 +252,15 @@ static void note_found(const struct pgk_binaries *set, const struct pgk_heap_fou
 {
     char safe[256];
     const size_t n = pgk_binaries_count(set), named = all || n <= 3 ? n : 1;
-    fprintf(stderr,
-            "pgokit: note: found %zu of %zu programs and libraries of this profile by build id:",
+    FILE *note = cli_note_open();
+    fprintf(note, "found %zu of %zu programs and libraries of this profile by build id:",
             found->modules_found, found->modules);
     for (size_t i = 0; i < named; i++)
-        fprintf(stderr, "%s %s", i ? "," : "",
+        fprintf(note, "%s %s", i ? "," : "",
                 pgk_human_text(safe, sizeof safe, pgk_binaries_path(set, i)));
     if (named < n)
-        fprintf(stderr, " and %zu more", n - named);
-    fputc('\n', stderr);
+        fprintf(note, " and %zu more", n - named);
+    cli_note_close(note);
 }
 
 int cli_find_binaries(const struct cli_common *common, const struct pgk_heap *heap,
@@ -308,7 +308,7 @@ int cli_find_program(const struct cli_common *common, const struct pgk_heap *hea
             *path = strdup(pgk_binaries_path(found, i));
     pgk_binaries_close(&found);
     if (*path && !common->quiet)
-        fprintf(stderr, "pgokit: note: the program that was profiled is %s\n", *path);
+        cli_note("the program that was profiled is %s", *path);
     return status;
 }
 
@@ -360,11 +360,10 @@ void cli_note_symbolised(const struct pgk_heap_symbolised *done)
 {
     char bytes[PGK_HUMAN_SIZE];
     if (done->contexts_dropped)
-        fprintf(stderr,
-                "pgokit: note: left out %zu context%s (%s) without a frame in the given binaries; "
-                "add libraries with further -b, or let --sysroot find them\n",
-                done->contexts_dropped, done->contexts_dropped == 1 ? "" : "s",
-                pgk_human_bytes(bytes, (double)done->bytes_dropped));
+        cli_note("left out %zu context%s (%s) without a frame in the given binaries; add "
+                 "libraries with further -b, or let --sysroot find them",
+                 done->contexts_dropped, done->contexts_dropped == 1 ? "" : "s",
+                 pgk_human_bytes(bytes, (double)done->bytes_dropped));
 }
 
 /* "libx.so (build id 0123...)" of a module. */
@@ -396,14 +395,16 @@ void cli_note_unnamed(const struct pgk_heap *heap)
     }
     if (!frames)
         return;
-    fprintf(stderr, "pgokit: note: %zu frame%s not named:", frames, frames == 1 ? "" : "s");
+    FILE *note = cli_note_open();
+    fprintf(note, "%zu frame%s not named:", frames, frames == 1 ? "" : "s");
     for (size_t i = 0; i < modules && i < NAMED; i++)
         if (pgk_heap_unnamed_at(heap, i, &u))
-            fprintf(stderr, "%s %s", i ? "," : "", module_text(text, sizeof text, &u));
+            fprintf(note, "%s %s", i ? "," : "", module_text(text, sizeof text, &u));
     if (modules > NAMED)
-        fprintf(stderr, " and %zu more", modules - NAMED);
+        fprintf(note, " and %zu more", modules - NAMED);
     fputs("; install the package of their debug symbols, or name a server of debuginfod in "
-          "DEBUGINFOD_URLS\n", stderr);
+          "DEBUGINFOD_URLS", note);
+    cli_note_close(note);
 }
 
 void cli_warn_cold_by_default(size_t contexts)
@@ -424,12 +425,11 @@ void cli_note_same_named(const struct pgk_heap *heap)
     char name[256], files[2][256];
     if (pgk_heap_same_named(heap, &found, NULL) || !found.functions)
         return;
-    fprintf(stderr,
-            "pgokit: note: %zu function%s the name of a function in another file, as '%s' in %s "
-            "and in %s; LLVM's formats have one record for both. clang's "
-            "-funique-internal-linkage-names keeps such functions apart\n",
-            found.functions, found.functions == 1 ? " has" : "s have",
-            pgk_human_text(name, sizeof name, found.name),
-            *found.files[0] ? pgk_human_text(files[0], sizeof *files, found.files[0]) : "?",
-            *found.files[1] ? pgk_human_text(files[1], sizeof *files, found.files[1]) : "?");
+    cli_note("%zu function%s the name of a function in another file, as '%s' in %s and in %s; "
+             "LLVM's formats have one record for both. clang's -funique-internal-linkage-names "
+             "keeps such functions apart",
+             found.functions, found.functions == 1 ? " has" : "s have",
+             pgk_human_text(name, sizeof name, found.name),
+             *found.files[0] ? pgk_human_text(files[0], sizeof *files, found.files[0]) : "?",
+             *found.files[1] ? pgk_human_text(files[1], sizeof *files, found.files[1]) : "?");
 }

@@ -218,6 +218,15 @@ const char *cli_typo_hint(struct cli_typo *typo, const char *dashes);
  * format's result. Exits with EXIT_FAILED. */
 _Noreturn void cli_refuse_value(const struct cli_verb *verb, const char *value, const char *fmt,
                                 ...) __attribute__((format(printf, 3, 4)));
+/* Columns of the terminal; 0 into a file or a pipe. */
+unsigned cli_terminal_width(FILE *stream);
+/* Writes lines, cut at blanks to be no wider; what follows a cut is indented as its line is, and
+ * by `hanging` more. Width 0: as they are. */
+void cli_wrap(FILE *out, const char *text, unsigned width, unsigned hanging);
+/* What is written between goes to standard error after "pgokit: note: ", in lines that fit. */
+FILE *cli_note_open(void);
+void cli_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void cli_note_close(FILE *note);
 /* Whether standard output is a terminal whose user has not refused colours. */
 bool cli_colour(void);
 /* Prints the error; returns EXIT_FAILED. */

@@ -9,8 +9,7 @@ void heap_input_note_no_names(const struct pgk_heap *heap)
     struct pgk_heap_frame leaf;
     if (pgk_heap_contexts(heap) && pgk_heap_stack(heap, 0, &leaf, 1) &&
         (leaf.is_address || !*leaf.function))
-        fputs("pgokit: note: this profile holds no names; give the binary with -b to see them\n",
-              stderr);
+        cli_note("this profile holds no names; give the binary with -b to see them");
 }
 
 /* Gives names to what the profile knows by address or number only. */
@@ -69,9 +68,8 @@ int heap_input_read(struct heap_input *in, const char *path, const struct cli_co
     if (status != PGK_E_EMPTY || !for_people.symbols_suffice)
         return status;
     /* Stripped to the last: addresses are better than nothing. */
-    fputs("pgokit: note: the given binaries name none of the addresses; debug symbols may be in a "
-          "package of their own, and --sysroot / finds those of libraries\n",
-          stderr);
+    cli_note("the given binaries name none of the addresses; debug symbols may be in a package of "
+             "their own, and --sysroot / finds those of libraries");
     *err = (struct pgk_err){0};
     in->symbolised = (struct pgk_heap_symbolised){0};
     return read_file(in, path, err);

@@ -48,8 +48,7 @@ static void read_names(struct pgk_gcov *gcov, const char *path, bool quiet)
             pgk_gcov_read(probe, notes, 1, &err) ||
             pgk_gcov_read(gcov, notes, 1, &err)) {
             if (!quiet)
-                fprintf(stderr, "pgokit: note: %s is of another build; functions have no names\n",
-                        notes);
+                cli_note("%s is of another build; functions have no names", notes);
         }
     }
     pgk_gcov_close(&probe);

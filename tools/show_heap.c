@@ -2,9 +2,8 @@
 #include "heap_input.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 static const char help[] =
     "Totals, then the heaviest allocation contexts with their call stacks. With the\n"
@@ -66,13 +65,6 @@ static const struct option_row rows[] = {
 static const struct option_table table = {"show heap", NULL, rows};
 static const struct option_group groups[] = {{&table, 0, 0}, CLI_COMMON(struct show), {0}};
 
-/* 0 into a file or a pipe. */
-static unsigned terminal_width(void)
-{
-    struct winsize size;
-    return !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) ? size.ws_col : 0;
-}
-
 static void parse(struct show *s, int argc, char **argv)
 {
     s->report = (struct pgk_heap_print_opts){.struct_size = sizeof s->report, .depth = 12};
@@ -88,11 +80,24 @@ static void parse(struct show *s, int argc, char **argv)
     s->path = argv[optind];
     s->report.title = s->path;
     s->report.colour = s->tree.colour = cli_colour();
-    s->report.width = terminal_width();
+    s->report.width = cli_terminal_width(stdout);
     s->timeline = (struct pgk_heap_timeline_opts){.struct_size = sizeof s->timeline,
                                                   .title = s->path,
                                                   .width = s->report.width,
                                                   .colour = s->report.colour};
+}
+
+/* Names are shortened to the width; sentences are wrapped. */
+static int print_table(const struct show *s, const struct pgk_heap *heap, struct pgk_err *err)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *lines = s->report.width ? open_memstream(&text, &size) : NULL;
+    int status = pgk_heap_print_table(heap, &s->report, lines ? lines : stdout, err);
+    if (lines && !fclose(lines))
+        cli_wrap(stdout, text, s->report.width, 0);
+    free(text);
+    return status;
 }
 
 static int print(const struct show *s, const struct pgk_heap *heap, struct pgk_err *err)
@@ -111,7 +116,7 @@ static int print(const struct show *s, const struct pgk_heap *heap, struct pgk_e
     case VIEW_TABLE:
         break;
     }
-    return pgk_heap_print_table(heap, &s->report, stdout, err);
+    return print_table(s, heap, err);
 }
 
 /* Contexts are in no order then. */
@@ -120,9 +125,8 @@ static void note_no_times(const struct pgk_heap *heap, enum pgk_heap_sort sort)
     struct pgk_heap_times times = {.struct_size = sizeof times};
     pgk_heap_over_time(heap, &times);
     if (!times.processes && sort >= PGK_HEAP_SORT_PEAK)
-        fprintf(stderr,
-                "pgokit: note: this profile does not hold the heap over time, so --sort %s "
-                "has no effect; pgokit record heap records it\n", pgk_heap_sort_name(sort));
+        cli_note("this profile does not hold the heap over time, so --sort %s has no effect; "
+                 "pgokit record heap records it", pgk_heap_sort_name(sort));
 }
 
 static int run(int argc, char **argv)

@@ -22,18 +22,10 @@ const char *pgk_style_off(const struct pgk_text_style *s)
     return s->colour ? "\033[0m" : "";
 }
 
-/* "std::vector<...>::push_back", as wide as fits; to be freed with pgk_mem_free. */
-static char *function_text(const struct pgk_heap_frame *f, size_t width)
+/* "std::vector<...>::push_back", as wide as fits. Takes the name and returns one, both of
+ * pgk_mem_alloc. */
+static char *fit_name(char *text, size_t width)
 {
-    char *text = *f->function ? pgk_demangle(f->function) : NULL;
-    if (!text)
-        text = *f->function ? pgk_mem_strdup(f->function) : NULL;
-    if (!text) {
-        text = pgk_mem_alloc(32, 1);
-        if (text)
-            snprintf(text, 32, "function 0x%016llx", (unsigned long long)f->guid);
-        return text;
-    }
     /* "<...>" may be longer than what it stands for, so only long names are touched. */
     if (strlen(text) > width) {
         char *shorter = pgk_shorten_templates(text);
@@ -48,6 +40,31 @@ static char *function_text(const struct pgk_heap_frame *f, size_t width)
         if ((unsigned char)*c < ' ' || *c == 127)
             *c = '?'; /* names come from files: no control codes to the terminal */
     return text;
+}
+
+static char *function_text(const struct pgk_heap_frame *f, size_t width)
+{
+    char *text = *f->function ? pgk_demangle(f->function) : NULL;
+    if (!text)
+        text = *f->function ? pgk_mem_strdup(f->function) : NULL;
+    if (text)
+        return fit_name(text, width);
+    text = pgk_mem_alloc(32, 1);
+    if (text)
+        snprintf(text, 32, "function 0x%016llx", (unsigned long long)f->guid);
+    return text;
+}
+
+void pgk_print_type_name(FILE *out, const char *type, unsigned width, unsigned at)
+{
+    enum { SIZE = 4096, NARROWEST = 20 };
+    char safe[SIZE];
+    pgk_human_text(safe, sizeof safe, type);
+    char *copy = width ? pgk_mem_strdup(safe) : NULL;
+    if (copy)
+        copy = fit_name(copy, width > at + NARROWEST ? width - at : NARROWEST);
+    fputs(copy ? copy : safe, out);
+    pgk_mem_free(copy);
 }
 
 static void place_text(char *buf, size_t size, const struct pgk_heap_frame *f)
@@ -86,9 +103,11 @@ static void print_frame(const struct pgk_text_style *s, const struct pgk_heap_fr
         return;
     }
     enum { INDENT = 6, PLACE = 30 };
-    size_t width = s->width > INDENT + PLACE + 20 ? s->width - INDENT - PLACE : 20;
-    char *name = function_text(f, width - 1);
     place_text(place, sizeof place, f);
+    const size_t whole = strlen(place) + (f->inlined ? strlen(" (inlined)") : 0);
+    const size_t after = INDENT + (s->fits && whole > PLACE ? whole : PLACE);
+    const size_t width = s->width > after + 20 ? s->width - after : 20;
+    char *name = function_text(f, width - 1);
     fprintf(s->out, "%*s%-*s%s%s%s%s\n", INDENT, "", *place ? (int)width : 0, name ? name : "?",
             pgk_style_on(s, PGK_STYLE_DIM), place, f->inlined ? " (inlined)" : "",
             pgk_style_off(s));

@@ -12,11 +12,16 @@ struct pgk_text_style {
     unsigned width; /* columns */
     size_t depth;   /* frames shown of a stack; 0: all */
     bool colour;    /* ANSI colours */
+    bool fits;      /* no line is wider: a long place shortens the name before it */
 };
 
 enum pgk_style { PGK_STYLE_BOLD, PGK_STYLE_DIM, PGK_STYLE_LABEL };
 const char *pgk_style_on(const struct pgk_text_style *s, enum pgk_style style);
 const char *pgk_style_off(const struct pgk_text_style *s);
+
+/* Writes the name of a type; what begins at column `at` of a line is shortened as functions are to
+ * fit `width` columns, unless that is 0. */
+void pgk_print_type_name(FILE *out, const char *type, unsigned width, unsigned at);
 
 /* A frame in each line, leaf first. */
 PGK_MUST_USE int pgk_heap_print_stack(const struct pgk_heap *heap, size_t context,

@@ -244,7 +244,7 @@ static const char *sort_text(enum pgk_heap_sort sort)
     return texts[sort] ? texts[sort] : pgk_heap_sort_name(sort);
 }
 
-enum { TYPE_SIZE = 4096 };
+enum { TYPE_AT = 11 };
 
 static int print_context(const struct table *t, size_t rank, size_t context, struct pgk_err *err)
 {
@@ -252,10 +252,12 @@ static int print_context(const struct table *t, size_t rank, size_t context, str
     print_numbers(t, rank, m);
     print_context_touched(t, m);
     print_context_times(t, m);
-    char safe[TYPE_SIZE];
     const char *type = pgk_heap_type_name(t->heap, m->v[PGK_MIB_DataTypeId]);
-    if (*type)
-        fprintf(t->out, "      type %s\n", pgk_human_text(safe, sizeof safe, type));
+    if (*type) {
+        fputs("      type ", t->out);
+        pgk_print_type_name(t->out, type, t->opts->width, TYPE_AT);
+        fputc('\n', t->out);
+    }
     return pgk_heap_print_stack(t->heap, context, &t->style, err);
 }
 
@@ -300,7 +302,8 @@ int pgk_heap_print_table(const struct pgk_heap *heap, const struct pgk_heap_prin
     struct table t = {.heap = heap,
                       .opts = opts,
                       .out = out,
-                      .style = {out, opts->width ? opts->width : 100, opts->depth, opts->colour}};
+                      .style = {out, opts->width ? opts->width : 100, opts->depth, opts->colour,
+                                opts->width != 0}};
     size_t *order, n;
     pgk_heap_totals(heap, opts->info, &t.totals);
     PGK_TRY(pgk_heap_ranking(heap, opts, &order, &n, err));

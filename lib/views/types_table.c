@@ -4,8 +4,6 @@
 #include "opts.h"
 #include "pgokit/human.h"
 
-enum { NAME_SIZE = 4096 };
-
 #define BYTES(x) pgk_human_bytes((char[PGK_HUMAN_SIZE]){0}, (double)(x))
 #define COUNT(x) pgk_human_count((char[PGK_HUMAN_SIZE]){0}, (x))
 
@@ -25,7 +23,9 @@ static void print_cell(FILE *out, int width, double value, const char *format)
     fprintf(out, "%*s", pgk_field_bytes(width, text), text);
 }
 
-static void print_row(const struct pgk_type_sum *t, uint64_t all_bytes, FILE *out)
+enum { NAME_AT = 62 };
+
+static void print_row(const struct pgk_type_sum *t, uint64_t all_bytes, unsigned width, FILE *out)
 {
     const uint64_t *v = t->sum.v;
     fprintf(out, "%12s %5.1f %10s", BYTES(v[PGK_MIB_TotalSize]),
@@ -34,11 +34,12 @@ static void print_row(const struct pgk_type_sum *t, uint64_t all_bytes, FILE *ou
     print_cell(out, 10, pgk_heap_sort_value(&t->sum, PGK_HEAP_SORT_LIFETIME), NULL);
     fprintf(out, " %8s  ", COUNT(t->contexts));
     if (!t->id)
-        fputs("(not known)\n", out);
+        fputs("(not known)", out);
     else if (*t->name)
-        fprintf(out, "%s\n", pgk_human_text((char[NAME_SIZE]){0}, NAME_SIZE, t->name));
+        pgk_print_type_name(out, t->name, width, NAME_AT);
     else
-        fprintf(out, "%s\n", pgk_type_number((char[PGK_TYPE_NUMBER_SIZE]){0}, t->id));
+        fputs(pgk_type_number((char[PGK_TYPE_NUMBER_SIZE]){0}, t->id), out);
+    fputc('\n', out);
 }
 
 int pgk_heap_print_types(const struct pgk_heap *heap, const struct pgk_heap_print_opts *given,
@@ -68,7 +69,7 @@ int pgk_heap_print_types(const struct pgk_heap *heap, const struct pgk_heap_prin
                 pgk_style_off(&style));
     for (size_t i = 0; i < sums.all.n && n_types; i++)
         if (!opts->top || i < opts->top || !sums.all.v[i].id)
-            print_row(&sums.all.v[i], all, out);
+            print_row(&sums.all.v[i], all, opts->width, out);
     if (!n_types)
         fputs("  Types are told by programs that pgokit's plugin compiled with -g, and by\n"
               "  functions of C++'s library; give the binary with -b.\n",
