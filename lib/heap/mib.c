@@ -223,23 +223,26 @@ bool pgk_mib_is_cold(const struct pgk_mib *m)
     return count && density(m, count) < COLD_DENSITY && lifetime(m, count) >= COLD_LIFETIME;
 }
 
-/* What is left at the end has no lifetime of its own: the process ended, not the object. So it is
- * no sign of short lives, and the time that it was there counts against those that were freed,
- * whose mean this makes no smaller. */
-static bool is_short_lived(const struct pgk_mib *m, uint64_t count)
+/* What is left at the end has no lifetime of its own: the process ended, not the object. So the
+ * time that it was there counts against those that were freed, whose mean this makes no smaller. */
+uint64_t pgk_mib_short_lived_bytes(const struct pgk_mib *m)
 {
-    const uint64_t exit = knows(m, PGK_MIB_ExitCount) ? m->v[PGK_MIB_ExitCount] : 0;
-    const uint64_t left = exit < count ? exit : count, freed = count - left;
-    return knows(m, PGK_MIB_TotalLifetime) && freed && freed >= left &&
-           (double)lifetime(m, freed) < SHORT_LIFETIME;
+    const uint64_t count = pgk_mib_file_value(m, PGK_MIB_AllocCount);
+    const uint64_t bytes = m->v[PGK_MIB_TotalSize];
+    if (knows(m, PGK_MIB_ShortLivedSize))
+        return m->v[PGK_MIB_ShortLivedSize];
+    const bool exit = knows(m, PGK_MIB_ExitCount);
+    const uint64_t left = exit ? m->v[PGK_MIB_ExitCount] : 0;
+    const uint64_t left_bytes = exit ? m->v[PGK_MIB_ExitSize] : 0;
+    if (!knows(m, PGK_MIB_TotalLifetime) || left >= count || left_bytes > bytes)
+        return 0;
+    return (double)lifetime(m, count - left) < SHORT_LIFETIME ? bytes - left_bytes : 0;
 }
 
-uint64_t pgk_mib_label_bytes(const struct pgk_mib *m, enum pgk_mib_label label)
+static bool is_short_lived(const struct pgk_mib *m)
 {
-    const uint64_t bytes = m->v[PGK_MIB_TotalSize];
-    if (label != PGK_LABEL_SHORT_LIVED || !knows(m, PGK_MIB_ExitCount))
-        return bytes;
-    return m->v[PGK_MIB_ExitSize] < bytes ? bytes - m->v[PGK_MIB_ExitSize] : 0;
+    const uint64_t bytes = pgk_mib_short_lived_bytes(m);
+    return bytes && bytes >= m->v[PGK_MIB_TotalSize] - bytes;
 }
 
 enum pgk_mib_label pgk_mib_label(const struct pgk_mib *m)
@@ -254,7 +257,7 @@ enum pgk_mib_label pgk_mib_label(const struct pgk_mib *m)
         return PGK_LABEL_HOT;
     if (knows(m, PGK_MIB_TotalAccessCount) && !m->v[PGK_MIB_TotalAccessCount])
         return PGK_LABEL_UNUSED;
-    if (is_short_lived(m, count))
+    if (is_short_lived(m))
         return PGK_LABEL_SHORT_LIVED;
     return PGK_LABEL_NONE;
 }
@@ -266,8 +269,8 @@ static const struct {
                                 "second, and an average lifetime of 200 s or more"},
     [PGK_LABEL_HOT] = {"hot", "the compiler's rule: more than 1000 accesses per byte and second"},
     [PGK_LABEL_UNUSED] = {"never used", "no load or store was counted"},
-    [PGK_LABEL_SHORT_LIVED] = {"short-lived", "an average lifetime below 10 ms, and half of the "
-                                              "objects or more freed before the process ended"},
+    [PGK_LABEL_SHORT_LIVED] = {"short-lived", "half of the bytes or more were freed, after less "
+                                              "than 10 ms on average"},
     [PGK_LABEL_NONE] = {"", "none of the others"},
 };
 

@@ -16,8 +16,15 @@ struct pgk_mib {
     uint64_t v[PGK_MIB_FIELDS];
 };
 enum pgk_mib_label pgk_mib_label(const struct pgk_mib *m);
-/* Of the objects that the label, which is that of the context, is of. */
-uint64_t pgk_mib_label_bytes(const struct pgk_mib *m, enum pgk_mib_label label);
+/* Bytes of objects that were freed early, by the mean of what one stack of addresses allocated: of
+ * its own, or noted before such contexts became one. */
+uint64_t pgk_mib_short_lived_bytes(const struct pgk_mib *m);
+/* What the bytes of a context with this label count as short-lived: none if that is another one. */
+static inline uint64_t pgk_mib_counted_short_lived(const struct pgk_mib *m,
+                                                   enum pgk_mib_label label)
+{
+    return label >= PGK_LABEL_SHORT_LIVED ? pgk_mib_short_lived_bytes(m) : 0;
+}
 const char *pgk_mib_label_rule(enum pgk_mib_label label); /* in words */
 
 /* The block of a context: fills in `space` and returns it; its histogram belongs to the profile. */

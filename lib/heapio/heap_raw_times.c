@@ -211,6 +211,9 @@ void pgk_raw_times_give(const struct pgk_raw_times_sum *sum, size_t entry, struc
     }
     m->v[PGK_MIB_TemporaryCount] = t->temporary;
     give_unreachable(sum, t, m);
+    /* The mean of contexts that become one, as their frames get names, says little of each. */
+    if (m->known >> PGK_MIB_TotalLifetime & 1)
+        pgk_mib_set(m, PGK_MIB_ShortLivedSize, pgk_mib_short_lived_bytes(m));
 }
 
 bool pgk_raw_times_give_shares(struct pgk_raw_times_sum *sum,

@@ -35,10 +35,10 @@ const struct pgk_advice_text pgk_advice_texts[PGK_ADVICE_RULES] = {
     [PGK_ADVICE_SHORT_LIVED] =
         {"short-lived", "Gone within 10 ms", "live for less than 10 ms on average",
          "Keep the objects on the stack, use one buffer again, or take them from a pool.",
-         "contexts with the label short-lived, an average lifetime below 10 ms; all their bytes "
-         "count but those of objects that were alive when the process ended, so this is the share "
-         "of short-lived bytes. Objects that are freed before the next allocation are among them. "
-         "Nothing is advised for fewer than 1,000 objects in all"},
+         "bytes that were freed, in contexts whose objects live less than 10 ms on average, so "
+         "this is the share of short-lived bytes. Where a raw profile's stacks of addresses get "
+         "the same names, each counts by its own average. Objects that are freed before the next "
+         "allocation are among them. Nothing is advised for fewer than 1,000 objects in all"},
     [PGK_ADVICE_COLD_PART] =
         {"cold-part", "Cold bytes inside busy objects",
          "are never touched, between others that are",
@@ -168,7 +168,7 @@ uint64_t pgk_advice_stake(enum pgk_advice_rule rule, const struct pgk_mib *m)
     case PGK_ADVICE_TEMPORARY:
         return temporary(m);
     case PGK_ADVICE_SHORT_LIVED:
-        return label == PGK_LABEL_SHORT_LIVED ? pgk_mib_label_bytes(m, label) : 0;
+        return pgk_mib_counted_short_lived(m, label);
     case PGK_ADVICE_COLD_PART:
         return cold_part(m);
     case PGK_ADVICE_TOO_LARGE:

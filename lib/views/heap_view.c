@@ -35,6 +35,17 @@ static bool knows(const struct pgk_mib *m, enum pgk_mib_id id)
     return m->known >> id & 1;
 }
 
+/* A context without label may have short-lived bytes, and one that is short-lived others. */
+static void add_label(struct pgk_heap_totals *t, const struct pgk_mib *m, enum pgk_mib_label label)
+{
+    const uint64_t all = m->v[PGK_MIB_TotalSize];
+    const uint64_t counted = pgk_mib_counted_short_lived(m, label);
+    const uint64_t short_lived = counted < all ? counted : all;
+    t->label_contexts[short_lived ? PGK_LABEL_SHORT_LIVED : label]++;
+    t->label_bytes[PGK_LABEL_SHORT_LIVED] += short_lived;
+    t->label_bytes[label == PGK_LABEL_SHORT_LIVED ? PGK_LABEL_NONE : label] += all - short_lived;
+}
+
 void pgk_heap_totals(const struct pgk_heap *heap, const struct pgk_file_info *info,
                      struct pgk_heap_totals *t)
 {
@@ -47,8 +58,7 @@ void pgk_heap_totals(const struct pgk_heap *heap, const struct pgk_file_info *in
         t->no_accesses += !knows(m, PGK_MIB_TotalAccessCount);
         t->no_touched += !knows(m, PGK_MIB_TouchedSize);
         t->no_times += !knows(m, PGK_MIB_PeakSize);
-        t->label_contexts[label]++;
-        t->label_bytes[label] += pgk_mib_label_bytes(m, label);
+        add_label(t, m, label);
         for (size_t i = 0; i < PGK_MIB_FIELDS; i++)
             if (pgk_mib_fields[i].across == PGK_RULE_SUM)
                 t->v[i] += m->v[i];

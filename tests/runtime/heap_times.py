@@ -202,6 +202,22 @@ def advised(folder):
         os.unlink(one_file(folder))
 
 
+def short_lived(folder):
+    """The share of short-lived bytes is that of the addresses, whatever names make one of them."""
+    program = build(folder, "same_name.c", "clang-22", "shared", flags=["-g0"])
+    run([program], folder)
+    path, found = one_file(folder), []
+    for moved in False, True:
+        if moved:
+            os.rename(program, program + ".moved")
+        shown = json.loads(run([PGOKIT, "show", "-q", "--json", path], "/").stdout)
+        totals = shown["totals"]
+        advised = sum(a["bytes"] for a in shown["advice"] if a["rule"] == "short-lived")
+        found.append((totals["contexts"], totals["labels"]["short-lived"]["TotalSize"], advised))
+    require([row[1:] for row in found] == [(5000000, 5000000)] * 2, f"{found}")
+    require(found[0][0] < found[1][0], f"all have names of their own: {found}")
+
+
 def main():
     cases = Cases()
     for compiler, linkage in ("clang-22", "archive"), ("gcc", "shared"):
@@ -212,6 +228,7 @@ def main():
     cases.run("alive over several dumps", kept)
     cases.run("temporary objects", temporary)
     cases.run("advice on what is left and what is temporary", advised)
+    cases.run("short-lived bytes with names and without", short_lived)
     cases.finish()
 
 
