@@ -303,6 +303,8 @@ static struct pgrt_sheet *new_sheet(struct parts parts, u64 *bytes, int *err)
     struct pgrt_sheet *s = put_sheet(&plan, store.used);
     if (first)
         put_texts(s);
+    else
+        learn_paths();
     if (store.last)
         __atomic_store_n(&store.last->h.total_size, (u64)((char *)s - (char *)store.last),
                          __ATOMIC_RELEASE);

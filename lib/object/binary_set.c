@@ -459,10 +459,15 @@ int pgk_binaries_symbolise(struct pgk_binaries *set, uint32_t pos, const uint64_
                            struct pgk_err *err)
 {
     assert(pos < set->list.n);
+    const struct pgk_elf *elf = set->list.v[pos].elf;
     int status = symbolise(set, pos, addrs, count, arena, chains, err);
-    if (!take_symbols(set, pos, status))
-        return status;
-    return pgk_symbol_names_chains(set->list.v[pos].elf, addrs, count, arena, chains, err);
+    if (take_symbols(set, pos, status))
+        return pgk_symbol_names_chains(elf, addrs, count, arena, chains, err);
+    /* Code of assembly, such as _start, has a symbol only. */
+    for (size_t i = 0; !status && set->use_paths && i < count; i++)
+        if (!chains[i].count)
+            status = pgk_symbol_names_chains(elf, &addrs[i], 1, arena, &chains[i], err);
+    return status;
 }
 
 int pgk_binaries_functions(struct pgk_binaries *set, uint32_t pos, pgk_sym_function_fn *fn,
