@@ -3,13 +3,26 @@
 
 #include <stdio.h>
 
+static bool has_names(const struct pgk_heap *heap)
+{
+    struct pgk_heap_frame frames[64];
+    for (size_t i = 0; i < pgk_heap_contexts(heap); i++) {
+        size_t n = pgk_heap_stack(heap, i, frames, sizeof frames / sizeof *frames);
+        if (n > sizeof frames / sizeof *frames)
+            n = sizeof frames / sizeof *frames;
+        while (n--)
+            if (!frames[n].is_address && *frames[n].function)
+                return true;
+    }
+    return false;
+}
+
 /* Neither raw nor indexed profiles hold names. */
 void heap_input_note_no_names(const struct pgk_heap *heap)
 {
-    struct pgk_heap_frame leaf;
-    if (pgk_heap_contexts(heap) && pgk_heap_stack(heap, 0, &leaf, 1) &&
-        (leaf.is_address || !*leaf.function))
-        cli_note("this profile holds no names; give the binary with -b to see them");
+    if (pgk_heap_contexts(heap) && !has_names(heap))
+        fputs("pgokit: note: this profile holds no names; give the binary with -b to see them\n",
+              stderr);
 }
 
 /* Gives names to what the profile knows by address or number only. */

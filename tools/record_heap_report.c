@@ -17,6 +17,8 @@ struct sums {
 struct report {
     struct sums sums;
     const char **paths; /* of the files with contexts, as one would type them */
+    const char *largest; /* of these, by bytes allocated */
+    uint64_t largest_bytes;
     char here[PATH_MAX];
 };
 
@@ -83,6 +85,10 @@ static void report_file(struct report *t, const char *path, bool quiet)
                    own_bytes = pgk_file_info_fact(info, PGK_FACT_RECORDING_BYTES);
     one.file_bytes = pgk_file_info_size_bytes(info);
     t->paths[all->files++] = as_typed(t, path);
+    if (!t->largest || one.bytes > t->largest_bytes) {
+        t->largest = as_typed(t, path);
+        t->largest_bytes = one.bytes;
+    }
     if (!quiet && all->files <= SHOWN) {
         char remarks[160], alive[PGK_HUMAN_SIZE];
         int n = snprintf(remarks, sizeof remarks, "%s%s",
@@ -122,22 +128,46 @@ static void print_word(const char *word)
     fputc('\'', stderr);
 }
 
+/* The files as a command takes them: one by one, or by what all names begin with. */
+static void print_files(const struct report *t)
+{
+    size_t n = t->sums.files, same = strlen(t->paths[0]);
+    if (n <= SHOWN) {
+        for (size_t i = 0; i < n; i++)
+            print_word(t->paths[i]);
+        return;
+    }
+    for (size_t i = 1; i < n; i++) {
+        size_t k = 0;
+        while (k < same && t->paths[i][k] == t->paths[0][k])
+            k++;
+        same = k;
+    }
+    char start[PATH_MAX];
+    snprintf(start, sizeof start, "%.*s", (int)same, t->paths[0]);
+    print_word(start);
+    fputc('*', stderr);
+}
+
+/* What was built for profiling is read with its binary. Where all else runs, the profile says what
+ * its modules are, of which `binary`, an env or a shell, may be the least. */
 static void report_next(const struct report *t, const char *binary)
 {
     const char *slash = strrchr(binary, '/'), *name = slash ? slash + 1 : binary;
-    size_t n = t->sums.files;
+    const bool built_for_it = t->sums.library_accesses < t->sums.files;
     char output[PATH_MAX];
     fputs("next:\n  pgokit show", stderr);
-    print_word(t->paths[0]);
-    fputs(" -b", stderr);
-    print_word(binary);
+    print_word(t->largest);
+    if (built_for_it) {
+        fputs(" -b", stderr);
+        print_word(binary);
+    }
     fputs("\n  pgokit merge", stderr);
-    for (size_t i = 0; i < n && i < SHOWN; i++)
-        print_word(t->paths[i]);
-    if (n > SHOWN)
-        fprintf(stderr, " ... (%zu more)", n - SHOWN);
-    fputs(" -b", stderr);
-    print_word(binary);
+    print_files(t);
+    if (built_for_it) {
+        fputs(" -b", stderr);
+        print_word(binary);
+    }
     snprintf(output, sizeof output, "%s.profdata", name);
     fputs(" -o", stderr);
     print_word(output);

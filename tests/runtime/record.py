@@ -208,7 +208,7 @@ def through(folder, program):
     """record, then what it says to type next."""
     told = record(folder, program).stderr
     require("library functions" not in told, told)
-    require(re.search(r"\n  of that, malloc and free with recording: at most [\d.]+ m?s"
+    require(re.search(r"\n  of that, malloc and free with recording: at most [\d.]+ [mµ]?s"
                       r"( \(\d+ %\))?; tables and counters: [\d.]+ [KM]iB\n", told), told)
     raw, binary = profile_of(folder, told)
     shown = run([PGOKIT, "show", raw, "-b", binary], folder).stdout
@@ -321,15 +321,23 @@ def plain(folder, name="plain", *flags):
 
 
 def preloaded(folder):
+    """What it says to type next needs no binary: the profile says where it is."""
     told = record(folder, plain(folder)).stderr
     require("1,001 objects" in told and "by library functions alone" in told, told)
+    show, merge = re.findall(r"^ *pgokit (\w+ .*)$", told, re.M)
+    require("-b" not in show.split() + merge.split(), told)
+    require("new_item" in run([PGOKIT, *show.split()], folder).stdout, told)
+    run([PGOKIT, *merge.split()], folder)
+    require("new_item" in run([PGOKIT, "show", merge.split()[-1], "-b", "plain"], folder).stdout,
+            told)
 
 
 def without_debug_information(folder):
     """As what is not rebuilt mostly is: names of symbols, then none at all."""
     program = plain(folder, "plain", "-fno-inline")
     run([tool("strip"), "--strip-debug", program], folder)
-    raw, binary = profile_of(folder, record(folder, program).stderr)
+    told = record(folder, program).stderr
+    raw, binary = re.search(r"^ *pgokit show (\S+)$", told, re.M)[1], program
     shown = run([PGOKIT, "show", raw, "-b", binary], folder)
     require("no debug information" in shown.stderr, shown.stderr)
     require(re.search(r"^ +new_item$", shown.stdout, re.M), shown.stdout)
@@ -521,7 +529,7 @@ def script(folder):
     path = write(folder, "script", "#! /bin/bash -e\nx=$(echo hello)\necho $x\n")
     result = record(folder, path)
     require(result.stdout == "hello\n", result.stdout)
-    require("by library functions alone" in result.stderr and "-b /bin/bash" in result.stderr,
+    require("by library functions alone" in result.stderr and "-o bash.profdata" in result.stderr,
             result.stderr)
 
 
