@@ -109,7 +109,8 @@ def main():
                   "deep", "-DOLD")
         cases.run(f"library with malloc of its own, -Bsymbolic: {name}", own_malloc, linkage)
         if name.startswith("heap"):
-            cases.run(f"an opened library is named without an option: {name}", named_by_paths, linkage)
+            cases.run(f"an opened library is named without an option: {name}", named_by_paths,
+                      linkage)
         cases.run(f"library in a namespace of its own: {name}", own_namespace, linkage)
         cases.run(f"library found by the RUNPATH of its caller: {name}", runpath_of_the_caller,
                   linkage)
