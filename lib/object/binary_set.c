@@ -454,6 +454,18 @@ static bool take_symbols(struct pgk_binaries *set, uint32_t pos, int status)
     return true;
 }
 
+/* Every program starts in assembly that has no debug information. Other code may lack it for a
+ * reason, as that of sanitizers. */
+static int name_start(const struct pgk_elf *elf, uint64_t addr, struct pgk_arena *arena,
+                      struct pgk_sym_chain *chain, struct pgk_err *err)
+{
+    struct pgk_sym_chain named;
+    PGK_TRY(pgk_symbol_names_chains(elf, &addr, 1, arena, &named, err));
+    if (named.count && !strcmp(named.frames->function, "_start"))
+        *chain = named;
+    return 0;
+}
+
 int pgk_binaries_symbolise(struct pgk_binaries *set, uint32_t pos, const uint64_t *addrs,
                            size_t count, struct pgk_arena *arena, struct pgk_sym_chain *chains,
                            struct pgk_err *err)
@@ -463,10 +475,9 @@ int pgk_binaries_symbolise(struct pgk_binaries *set, uint32_t pos, const uint64_
     int status = symbolise(set, pos, addrs, count, arena, chains, err);
     if (take_symbols(set, pos, status))
         return pgk_symbol_names_chains(elf, addrs, count, arena, chains, err);
-    /* Code of assembly, such as _start, has a symbol only. */
     for (size_t i = 0; !status && set->use_paths && i < count; i++)
         if (!chains[i].count)
-            status = pgk_symbol_names_chains(elf, &addrs[i], 1, arena, &chains[i], err);
+            status = name_start(elf, addrs[i], arena, &chains[i], err);
     return status;
 }
 
