@@ -73,13 +73,16 @@ def class_of(mib, limits, all_heat):
 
 
 def contexts(pgokit, profile, binaries):
-    """Those of a heap profile with the names of binaries, one after the other."""
+    """Those of a heap profile with the names of binaries, one after the other; without frames that
+    have no name."""
     named = [word for path in binaries for word in ("-b", os.fspath(path))]
     with subprocess.Popen([pgokit, "show", "-q", "--json", profile, *named], text=True,
                           stdout=subprocess.PIPE) as shown:
         for line in shown.stdout:  # there may be more than fit into memory
             if line.startswith('    {"label":'):
-                yield json.loads(line.rstrip(",\n"))
+                context = json.loads(line.rstrip(",\n"))
+                context["stack"] = [frame for frame in context["stack"] if "guid" in frame]
+                yield context
     if shown.returncode not in (0, 1):
         raise SystemExit(f"pgokit show {profile} fails")
 
