@@ -83,19 +83,21 @@ static bool is_of_library(const char *linkage_name)
     return false;
 }
 
-/* Goes up the stack as long as functions return the pointer that they got; skips functions of the
- * C++ library without rows, unless their name shows the type. A string id; 0: unknown. */
+/* Goes up the stack as long as functions return the pointer that they got; skips frames without a
+ * name, and functions of the C++ library without rows, unless their name shows the type. A string
+ * id; 0: unknown. */
 static uint32_t type_of(struct find *f, uint32_t stack)
 {
     struct pgk_heap *h = f->heap;
     bool leaf = true, is_returned = true;
-    for (uint32_t node = stack; node; node = h->stacks.nodes.v[node].parent, leaf = false) {
+    for (uint32_t node = stack; node; node = h->stacks.nodes.v[node].parent) {
         const struct pgk_frame *frame = &h->frames.v[h->stacks.nodes.v[node].frame];
         if (frame->kind == PGK_FRAME_ADDRESS)
-            return 0;
+            continue;
         const struct pgk_heap_func *func = &h->funcs.v[frame->ref];
         const struct pgk_type_row *row =
             is_returned ? pgk_type_rows_find(&f->rows, func->guid, frame->where, leaf) : NULL;
+        leaf = false;
         is_returned = row && !row->contradictory;
         if (is_returned && row->type)
             return pgk_intern_cstr(&h->strings, pgk_intern_str(&f->rows.names, row->type));

@@ -9,6 +9,7 @@ import os
 import re
 import signal
 import subprocess
+import time
 
 from recorder_harness import (FAST, LIBRARY, PGOKIT, build, build_with, functions_of, preloaded,
                               record, recordings, types_of)
