@@ -29,7 +29,7 @@ enum {
     SHEET_BYTES = 64 << 10, /* of the first one of a thread; the next ones are larger */
     SHEET_MOST = 512 << 10,
     SPARE_SEGMENTS = 8, /* capacity for libraries that come later */
-    GROW_BYTES = 64 << 10, /* of the file, at least */
+    GROW_BYTES = 512 << 10, /* of the file, at least */
     AHEAD_BYTES = 4 << 20,
     SPARE_BYTES = 4 << 20, /* of sheets that were, beyond what the dumps take */
     SEGMENT_BYTES = 64,
