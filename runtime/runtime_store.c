@@ -29,7 +29,8 @@ enum {
     SHEET_BYTES = 64 << 10, /* of the first one of a thread; the next ones are larger */
     SHEET_MOST = 512 << 10,
     SPARE_SEGMENTS = 8, /* capacity for libraries that come later */
-    GROW_BYTES = 512 << 10, /* of the file, at least */
+    FIRST_BYTES = 64 << 10, /* growth of the file */
+    GROW_BYTES = 512 << 10,
     AHEAD_BYTES = 4 << 20,
     SPARE_BYTES = 4 << 20, /* of sheets that were, beyond what the dumps take */
     SEGMENT_BYTES = 64,
@@ -137,7 +138,8 @@ static int grow(u64 bytes)
 {
     if (store.mapped.file.stream < 0 && pgg_confined)
         return -EPERM;
-    u64 to = (store.mapped.size + bytes + GROW_BYTES - 1) & ~(u64)(GROW_BYTES - 1);
+    const u64 step = store.mapped.size ? GROW_BYTES : FIRST_BYTES;
+    u64 to = (store.mapped.size + bytes + step - 1) & ~(step - 1);
     int err = pgg_mapped_grow(&store.mapped, to, empty_dump());
     if (err == -ENOSPC && store.covered.to) {
         punch_covered();
