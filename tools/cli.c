@@ -319,14 +319,20 @@ struct id_list {
     size_t n;
 };
 
+/* In hexadecimal, cut at the end of the text. */
+static void put_id(char *text, size_t size, const uint8_t *id, size_t n)
+{
+    for (size_t i = 0; i < n && 2 * i + 2 < size; i++)
+        snprintf(text + 2 * i, 3, "%02x", id[i]);
+}
+
 /* The list has space for it. */
 static void list_id(struct id_list *ids, const struct pgk_heap_frame *frame)
 {
     char text[ID_TEXT] = "";
     if (!frame->is_address || !frame->build_id_size || 2 * frame->build_id_size >= ID_TEXT)
         return;
-    for (size_t i = 0; i < frame->build_id_size; i++)
-        snprintf(text + 2 * i, sizeof text - 2 * i, "%02x", frame->build_id[i]);
+    put_id(text, sizeof text, frame->build_id, frame->build_id_size);
     for (size_t i = 0; i < ids->n; i++)
         if (!strcmp(ids->text[i], text))
             return;
@@ -369,17 +375,18 @@ void cli_note_symbolised(const struct pgk_heap_symbolised *done)
 /* "libx.so (build id 0123...)" of a module. */
 static const char *module_text(char *text, size_t size, const struct pgk_heap_unnamed *u)
 {
-    char safe[256];
+    char name[256], id[ID_TEXT] = "";
     const char *slash = strrchr(u->path, '/');
     if (!*u->path && !u->build_id_size)
         return "code of no file";
-    snprintf(text, size, "%s%s",
-             pgk_human_text(safe, sizeof safe, slash ? slash + 1 : u->path),
-             !u->build_id_size ? "" : *u->path ? " (build id " : "build id ");
-    for (size_t i = 0; i < u->build_id_size && strlen(text) + 4 < size; i++)
-        snprintf(text + strlen(text), 3, "%02x", u->build_id[i]);
-    if (*u->path && u->build_id_size)
-        strcat(text, ")");
+    put_id(id, sizeof id, u->build_id, u->build_id_size);
+    pgk_human_text(name, sizeof name, slash ? slash + 1 : u->path);
+    if (!*u->path)
+        snprintf(text, size, "build id %s", id);
+    else if (!*id)
+        snprintf(text, size, "%s", name);
+    else
+        snprintf(text, size, "%s (build id %s)", name, id);
     return text;
 }
 

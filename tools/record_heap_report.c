@@ -128,6 +128,15 @@ static void print_word(const char *word)
     fputc('\'', stderr);
 }
 
+/* NULL: it is not given. */
+static void print_option(const char *option, const char *value)
+{
+    if (!value)
+        return;
+    fprintf(stderr, " %s", option);
+    print_word(value);
+}
+
 /* The files as a command takes them: one by one, or by what all names begin with. */
 static void print_files(const struct report *t)
 {
@@ -158,19 +167,12 @@ static void report_next(const struct report *t, const char *binary)
     char output[PATH_MAX];
     fputs("next:\n  pgokit show", stderr);
     print_word(t->largest);
-    if (built_for_it) {
-        fputs(" -b", stderr);
-        print_word(binary);
-    }
+    print_option("-b", built_for_it ? binary : NULL);
     fputs("\n  pgokit merge", stderr);
     print_files(t);
-    if (built_for_it) {
-        fputs(" -b", stderr);
-        print_word(binary);
-    }
+    print_option("-b", built_for_it ? binary : NULL);
     snprintf(output, sizeof output, "%s.profdata", name);
-    fputs(" -o", stderr);
-    print_word(output);
+    print_option("-o", output);
     fputc('\n', stderr);
 }
 

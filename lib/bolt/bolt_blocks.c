@@ -156,8 +156,8 @@ bool pgk_bolt_blocks_make(struct pgk_bolt_blocks *blocks, struct pgk_code *code,
 
 size_t pgk_bolt_blocks_at(const struct pgk_bolt_blocks *blocks, uint64_t addr)
 {
-    PGK_SEARCH(behind, blocks->list.n, mid, blocks->list.v[mid].low <= addr)
-    return behind ? behind - 1 : SIZE_MAX;
+    PGK_SEARCH(after, blocks->list.n, mid, blocks->list.v[mid].low <= addr)
+    return after ? after - 1 : SIZE_MAX;
 }
 
 void pgk_bolt_blocks_free(struct pgk_bolt_blocks *blocks)

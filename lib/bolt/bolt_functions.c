@@ -178,7 +178,7 @@ void pgk_bolt_functions_close(struct pgk_bolt_functions *f)
 
 uint32_t pgk_bolt_functions_at(const struct pgk_bolt_functions *f, uint64_t addr)
 {
-    PGK_SEARCH(behind, f->list.n, mid, f->list.v[mid].low <= addr)
-    return behind && addr < f->list.v[behind - 1].limit ? (uint32_t)behind - 1
-                                                      : PGK_BOLT_NO_FUNCTION;
+    PGK_SEARCH(after, f->list.n, mid, f->list.v[mid].low <= addr)
+    return after && addr < f->list.v[after - 1].limit ? (uint32_t)after - 1
+                                                     : PGK_BOLT_NO_FUNCTION;
 }

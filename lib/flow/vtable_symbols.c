@@ -61,7 +61,7 @@ void pgk_vtable_symbols_free(struct pgk_vtable_symbols *symbols)
 const struct pgk_vtable_symbol *pgk_vtable_symbol_at(const struct pgk_vtable_symbols *symbols,
                                                      uint64_t addr)
 {
-    PGK_SEARCH(behind, symbols->list.n, mid, symbols->list.v[mid].addr <= addr)
-    const struct pgk_vtable_symbol *s = behind ? &symbols->list.v[behind - 1] : NULL;
+    PGK_SEARCH(after, symbols->list.n, mid, symbols->list.v[mid].addr <= addr)
+    const struct pgk_vtable_symbol *s = after ? &symbols->list.v[after - 1] : NULL;
     return s && addr - s->addr < s->size ? s : NULL;
 }

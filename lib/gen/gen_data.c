@@ -145,8 +145,8 @@ static int note_variables(struct data *d, const struct pgk_elf *elf, const struc
     size_t n;
     *any = false;
     PGK_TRY(pgk_elf_symbols(elf, &syms, &n, d->err));
-    PGK_SEARCH(behind, n, mid, syms[mid].addr <= access->from)
-    for (size_t i = behind; i-- && access->from - syms[i].addr < syms[i].size;) {
+    PGK_SEARCH(after, n, mid, syms[mid].addr <= access->from)
+    for (size_t i = after; i-- && access->from - syms[i].addr < syms[i].size;) {
         if (!is_variable(elf, &syms[i]))
             continue;
         uint32_t id = pgk_data_access_symbol(&d->hot, syms[i].name, strlen(syms[i].name));

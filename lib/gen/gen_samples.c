@@ -128,7 +128,7 @@ static int find_offset(struct pgk_gen *g, const struct pgk_perf_sample *s, uint6
  * branch on it. */
 struct likely_ranges {
     uint64_t code_start, code_size;       /* of addresses in code of `binary` */
-    uint64_t outside_start, outside_size; /* of what is none of ours */
+    uint64_t outside_start, outside_size; /* of addresses in no given binary */
     uint32_t first;                       /* offset of `code_start` from the base of the code */
     uint32_t binary;
     bool know_outside; /* there is an example of a branch outside of all binaries */

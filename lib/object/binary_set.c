@@ -20,7 +20,7 @@
 struct binary {
     struct pgk_elf *elf;
     bool by_symbols; /* because debug information is missing */
-    bool at_path;    /* where the profile says that it was, so that the user need not be told */
+    bool at_path;    /* found where the profile says that it was: no note names it */
     struct pgk_symboliser *sym;
     struct pgk_symbol_cache cache;
     dev_t device;
