@@ -30,7 +30,7 @@ enum {
     SHEET_MOST = 512 << 10,
     SPARE_SEGMENTS = 8, /* capacity for libraries that come later */
     FIRST_BYTES = 64 << 10, /* growth of the file */
-    GROW_BYTES = 512 << 10,
+    GROW_BYTES = 64 << 10,
     AHEAD_BYTES = 4 << 20,
     SPARE_BYTES = 4 << 20, /* of sheets that were, beyond what the dumps take */
     SEGMENT_BYTES = 64,

@@ -348,19 +348,44 @@ static int open_to_read(struct pgk_filemap *map, const struct pgk_file *f,
     return status;
 }
 
-static int read_file(struct pgk_file *f, const struct reading *r, struct pgk_err *err)
+/* Has the running program that writes the file made it longer since it was mapped? */
+static bool has_grown(const struct pgk_file *f, const struct pgk_filemap *map)
+{
+    struct stat st;
+    return f->info.row->grows && map->mapped && strcmp(f->src.file, "-") != 0 &&
+           !stat(f->src.file, &st) && S_ISREG(st.st_mode) && (uint64_t)st.st_size > map->size;
+}
+
+static int read_once(struct pgk_file *f, const struct reading *r, bool *grew, struct pgk_err *err)
 {
     struct pgk_filemap map = f->kept;
-    if (!r->weight)
-        return pgk_fail(err, PGK_E_ARG, .file = f->src.file, .field = "weight", .found = "0",
-                        .expected = "1 or more", .hint = "leave the file out instead");
     if (!f->is_kept)
         PGK_TRY(open_to_read(&map, f, r, err));
     f->info.size_bytes = map.size;
     const struct pgk_file_bytes bytes = {map.bytes, map.size, &f->src};
     int status = read_kind(f, &bytes, r, err);
+    *grew = status == PGK_E_TRUNCATED && has_grown(f, &map);
     if (!f->is_kept)
         pgk_filemap_close(&map);
+    return status;
+}
+
+/* A file that grew after its size was read may say that it is longer than that: it is read again,
+ * as long as it grows in the meantime. */
+static int read_file(struct pgk_file *f, const struct reading *r, struct pgk_err *err)
+{
+    bool grew = false;
+    int status;
+    if (!r->weight)
+        return pgk_fail(err, PGK_E_ARG, .file = f->src.file, .field = "weight", .found = "0",
+                        .expected = "1 or more", .hint = "leave the file out instead");
+    do {
+        if (grew && f->is_kept) {
+            pgk_filemap_close(&f->kept);
+            f->is_kept = false;
+        }
+        status = read_once(f, r, &grew, err);
+    } while (grew);
     return status;
 }
 

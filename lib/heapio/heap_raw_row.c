@@ -75,6 +75,7 @@ const struct pgk_format_row pgk_format_heap_raw = {
                .read = {1, PGK_RAW_NOW},
                .write = {1, PGK_RAW_NOW}},
     .sniff = sniff,
+    .grows = true,
     .build_ids = build_ids,
     .read_heap = read,
     .holds_origin = true,

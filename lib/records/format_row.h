@@ -66,6 +66,9 @@ struct pgk_format_row {
     struct pgk_format format;
     bool (*sniff)(const uint8_t *bytes, size_t size);
     bool sniffs_all; /* sniff reads more than the beginning of the file */
+    /* A running program may write the file. If its reader finds the file truncated, it has changed
+     * nothing of the profile that a second reading would add twice. */
+    bool grows;
     /* Which kinds of profile are in the file, as a set of bits; NULL: that of the format. */
     uint32_t (*kinds)(const uint8_t *bytes, size_t size);
 
