@@ -31,6 +31,81 @@ static void print_options(const struct option_group *groups, const struct option
         printf("\nExamples:\n%s", examples);
 }
 
+/* The actions that have a table of options, as bits. */
+static unsigned holders(const struct cli_verb *verb, const struct option_table *table)
+{
+    unsigned found = 0;
+    for (size_t i = 0; verb->actions[i]; i++)
+        found |= (unsigned)option_has_table(verb->actions[i]->groups, table) << i;
+    return found;
+}
+
+/* "With A, B and C:" */
+static void print_kinds(const struct cli_verb *verb, unsigned actions)
+{
+    const char *between = "\nWith ";
+    for (size_t i = 0; actions >> i; i++) {
+        if (!(actions >> i & 1))
+            continue;
+        printf("%s%s", between, pgk_kind_plural(verb->actions[i]->kind));
+        const unsigned left = actions >> i >> 1;
+        between = left & (left - 1) ? ", " : " and ";
+    }
+    puts(":");
+}
+
+/* 0 for a table that the verb itself or every verb has. */
+static unsigned sharers(const struct cli_verb *verb, const struct option_table *table)
+{
+    const unsigned by = holders(verb, table);
+    return by & (by - 1) && table != &cli_common_options &&
+                   !option_has_table(verb->groups, table)
+               ? by
+               : 0;
+}
+
+/* Those that the verb itself or several actions have; to be freed. */
+static struct option_group *groups_apart(const struct cli_verb *verb)
+{
+    struct option_group *apart = option_groups_of(verb);
+    size_t n = 0;
+    for (const struct option_group *g = apart; g->table; g++)
+        if (sharers(verb, g->table) || option_has_table(verb->groups, g->table))
+            apart[n++] = *g;
+    apart[n] = (struct option_group){0};
+    return apart;
+}
+
+/* What several actions have, each table with the others of the same actions. */
+static void print_shared(const struct cli_verb *verb, const struct option_group *apart)
+{
+    for (const struct option_group *g = apart; g->table; g++) {
+        const unsigned by = sharers(verb, g->table);
+        const struct option_group *first = apart;
+        while (sharers(verb, first->table) != by)
+            first++;
+        if (!by || first != g)
+            continue;
+        print_kinds(verb, by);
+        for (; first->table; first++)
+            if (sharers(verb, first->table) == by)
+                option_print_help((const struct option_group[]){*first, {0}}, NULL);
+    }
+}
+
+/* Options that several actions have are printed once, after those that only one has. */
+static void print_actions(const struct cli_verb *verb)
+{
+    struct option_group *apart = groups_apart(verb);
+    for (size_t i = 0; verb->actions[i]; i++) {
+        print_kinds(verb, 1u << i);
+        fputs(verb->actions[i]->help, stdout);
+        print_options(verb->actions[i]->groups, apart, verb->actions[i]->examples);
+    }
+    print_shared(verb, apart);
+    free(apart);
+}
+
 void cli_print_help(const struct cli_verb *verb)
 {
     fputs(verb->help, stdout);
@@ -42,11 +117,8 @@ void cli_print_help(const struct cli_verb *verb)
         }
         return;
     }
-    for (size_t i = 0; verb->actions && verb->actions[i]; i++) {
-        printf("\nWith %s:\n", pgk_kind_plural(verb->actions[i]->kind));
-        fputs(verb->actions[i]->help, stdout);
-        print_options(verb->actions[i]->groups, verb->groups, verb->actions[i]->examples);
-    }
+    if (verb->actions)
+        print_actions(verb);
     puts("\nCommon options:");
     option_print_common(verb->groups);
     char exit_status[256];
