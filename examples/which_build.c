@@ -15,11 +15,10 @@ static void print_builds(const struct pgk_instr *profile)
            traits & PGK_INSTR_IS_CONTEXTUAL ? ", also after inlining" : "",
            traits & PGK_INSTR_IS_BYTE_COVERAGE ? ", whether code ran and not how often" : "");
     for (size_t i = 0; i < pgk_instr_binary_ids(profile); i++) {
+        char hex[2 * 64 + 1];
         size_t size;
         const uint8_t *id = pgk_instr_binary_id(profile, i, &size);
-        for (size_t k = 0; k < size; k++)
-            printf("%02x", id[k]);
-        putchar('\n');
+        puts(pgk_human_hex(hex, sizeof hex, id, size));
     }
 }
 

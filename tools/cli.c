@@ -319,20 +319,13 @@ struct id_list {
     size_t n;
 };
 
-/* In hexadecimal, cut at the end of the text. */
-static void put_id(char *text, size_t size, const uint8_t *id, size_t n)
-{
-    for (size_t i = 0; i < n && 2 * i + 2 < size; i++)
-        snprintf(text + 2 * i, 3, "%02x", id[i]);
-}
-
 /* The list has space for it. */
 static void list_id(struct id_list *ids, const struct pgk_heap_frame *frame)
 {
     char text[ID_TEXT] = "";
     if (!frame->is_address || !frame->build_id_size || 2 * frame->build_id_size >= ID_TEXT)
         return;
-    put_id(text, sizeof text, frame->build_id, frame->build_id_size);
+    pgk_human_hex(text, sizeof text, frame->build_id, frame->build_id_size);
     for (size_t i = 0; i < ids->n; i++)
         if (!strcmp(ids->text[i], text))
             return;
@@ -379,7 +372,7 @@ static const char *module_text(char *text, size_t size, const struct pgk_heap_un
     const char *slash = strrchr(u->path, '/');
     if (!*u->path && !u->build_id_size)
         return "code of no file";
-    put_id(id, sizeof id, u->build_id, u->build_id_size);
+    pgk_human_hex(id, sizeof id, u->build_id, u->build_id_size);
     pgk_human_text(name, sizeof name, slash ? slash + 1 : u->path);
     if (!*u->path)
         snprintf(text, size, "build id %s", id);

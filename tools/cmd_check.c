@@ -71,9 +71,10 @@ static int check(const char *path, const struct cli_common *common, struct pgk_e
 static int print_id(void *ctx, const uint8_t *id, size_t size)
 {
     (void)ctx;
+    char hex[3];
     putchar(' ');
     for (size_t i = 0; i < size; i++)
-        printf("%02x", id[i]);
+        fputs(pgk_human_hex(hex, sizeof hex, id + i, 1), stdout);
     return 0;
 }
 

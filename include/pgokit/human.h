@@ -28,6 +28,9 @@ const char *pgk_human_text(char *buf, size_t size, const char *text);
 /* The name of a function that a programmer wrote: of a linkage name of C++ or Rust without
  * parameters ("std::vector<int>::push_back"), any other as it is; otherwise as pgk_human_text. */
 const char *pgk_human_function(char *buf, size_t size, const char *linkage_name);
+/* Bytes, as those of a build id, as hexadecimal digits of lower case: as many of the `n` bytes as
+ * `size` > 0 has space for. */
+const char *pgk_human_hex(char *buf, size_t size, const uint8_t *bytes, size_t n);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

@@ -113,9 +113,21 @@ static size_t showable(const uint8_t *p)
     return valid && harmless(c) ? len : 0;
 }
 
+static const char hex[] = "0123456789abcdef";
+
+const char *pgk_human_hex(char *buf, size_t size, const uint8_t *bytes, size_t n)
+{
+    char *out = buf;
+    for (size_t i = 0; i < n && 2 * i + 2 < size; i++) {
+        *out++ = hex[bytes[i] >> 4];
+        *out++ = hex[bytes[i] & 15];
+    }
+    *out = '\0';
+    return buf;
+}
+
 const char *pgk_human_text(char *buf, size_t size, const char *text)
 {
-    static const char hex[] = "0123456789abcdef";
     const uint8_t *p = (const uint8_t *)text;
     char *out = buf, *end = buf + size - 1;
     while (*p) {

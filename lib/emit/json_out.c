@@ -1,6 +1,8 @@
 /* JSON, written as it is made. */
 #include "json_out.h"
 
+#include "pgokit/human.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -176,8 +178,11 @@ void pgk_json_hex_bytes(struct pgk_json *j, const char *key, const uint8_t *byte
 {
     item(j, key);
     pgk_text_lit(j->out, "\"");
-    for (size_t i = 0; i < n; i++)
-        pgk_text_printf(j->out, "%02x", bytes[i]);
+    char hex[2 * 64 + 1];
+    for (size_t i = 0, part; i < n; i += part) {
+        part = n - i < sizeof hex / 2 ? n - i : sizeof hex / 2;
+        pgk_text_str(j->out, pgk_human_hex(hex, sizeof hex, bytes + i, part));
+    }
     pgk_text_lit(j->out, "\"");
 }
 

@@ -1,6 +1,7 @@
 /* From an address of a running process to one of a binary. */
 #include "address_space.h"
 
+#include "hex.h"
 #include "path.h"
 
 #include <stdio.h>

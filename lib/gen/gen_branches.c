@@ -5,6 +5,7 @@
 #include "branch_scale.h"
 #include "branch_view.h"
 #include "gen_vtables.h"
+#include "hex.h"
 #include "message.h"
 #include "path.h"
 #include "saturate.h"

@@ -2,6 +2,7 @@
  * the recording. */
 #include "binary_set.h"
 #include "branch_view.h"
+#include "hex.h"
 #include "mem.h"
 #include "opts.h"
 #include "path.h"

@@ -3,6 +3,7 @@
 #include "binary_set.h"
 #include "function_name.h"
 #include "hash.h"
+#include "hex.h"
 #include "message.h"
 #include "module_match.h"
 #include "opts.h"

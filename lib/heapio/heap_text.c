@@ -5,6 +5,7 @@
 
 #include "format_row.h"
 #include "hash.h"
+#include "hex.h"
 #include "text_fields.h"
 
 #include <inttypes.h>
@@ -219,16 +220,9 @@ static bool take_build_id(struct pgk_text_line *l, uint8_t id[BUILD_ID_MAX], siz
     *size = 0;
     if (!pgk_text_take(l, " (BuildId: "))
         return true;
-    for (; !pgk_text_take(l, ")"); (*size)++) {
-        uint64_t byte;
-        struct pgk_text_line two = {.at = l->at, .end = l->at + 2};
-        if (*size == BUILD_ID_MAX || l->end - l->at < 2 || !pgk_text_number(&two, 16, &byte) ||
-            two.at != two.end)
-            return false;
-        id[*size] = (uint8_t)byte;
-        l->at += 2;
-    }
-    return true;
+    *size = pgk_hex_read(l->at, l->end, id, BUILD_ID_MAX);
+    l->at += 2 * *size;
+    return pgk_text_take(l, ")");
 }
 
 /* "(MODULE+0xOFFSET)" and perhaps " (BuildId: HEX)" at the end of the line. */

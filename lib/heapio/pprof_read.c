@@ -7,6 +7,7 @@
 #include "format_row.h"
 #include "function_name.h"
 #include "heap_origin_part.h"
+#include "hex.h"
 #include "pgokit/human.h"
 
 #include <inttypes.h>
@@ -338,29 +339,14 @@ static int read_mapping_field(struct reader *r, const struct field *f, void *ctx
     }
 }
 
-static int hex_digit(char c)
-{
-    return c >= '0' && c <= '9'   ? c - '0'
-           : c >= 'a' && c <= 'f' ? c - 'a' + 10
-           : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                  : -1;
-}
-
 /* The bytes of a build id as a string; 0 for what is none, as Go's own. */
 static uint32_t build_id_of(struct reader *r, uint32_t hex)
 {
-    char bytes[64];
+    uint8_t bytes[64];
     const char *at = pgk_intern_str(&r->heap->strings, hex);
-    const size_t n = strlen(at) / 2;
-    if (!n || n > sizeof bytes || strlen(at) % 2)
-        return 0;
-    for (size_t i = 0; i < n; i++) {
-        const int high = hex_digit(at[2 * i]), low = hex_digit(at[2 * i + 1]);
-        if (high < 0 || low < 0)
-            return 0;
-        bytes[i] = (char)(high << 4 | low);
-    }
-    return pgk_intern(&r->heap->strings, bytes, n);
+    const size_t digits = strlen(at),
+                 n = pgk_hex_read(at, at + digits, bytes, sizeof bytes);
+    return n && 2 * n == digits ? pgk_intern(&r->heap->strings, (const char *)bytes, n) : 0;
 }
 
 /* Addresses are those of the process, and become offsets in files. A mapping that says nothing of

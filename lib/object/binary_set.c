@@ -3,6 +3,7 @@
 
 #include "debug_caches.h"
 #include "elf_priv.h"
+#include "hex.h"
 #include "mem.h"
 #include "message.h"
 #include "opts.h"
@@ -500,18 +501,4 @@ void pgk_binaries_trim(struct pgk_binaries *set)
         pgk_elf_forget_debug(set->list.v[i].elf);
         pgk_elf_trim(set->list.v[i].elf);
     }
-}
-
-const char *pgk_build_id_text(char buf[PGK_BUILD_ID_TEXT], const uint8_t *id, size_t size)
-{
-    static const char digits[] = "0123456789abcdef";
-    size_t n = size < (PGK_BUILD_ID_TEXT - 1) / 2 ? size : (PGK_BUILD_ID_TEXT - 1) / 2;
-    if (!n)
-        return strcpy(buf, "none");
-    for (size_t i = 0; i < n; i++) {
-        buf[2 * i] = digits[id[i] >> 4];
-        buf[2 * i + 1] = digits[id[i] & 15];
-    }
-    buf[2 * n] = '\0';
-    return buf;
 }

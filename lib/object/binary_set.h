@@ -47,8 +47,5 @@ int pgk_binaries_functions(struct pgk_binaries *set, uint32_t pos, pgk_sym_funct
                            void *ctx, struct pgk_err *err);
 /* Gives back what look-ups have taken; later ones take it again. Strings of chains end here. */
 void pgk_binaries_trim(struct pgk_binaries *set);
-/* Build id as lower-case hex; "none" for size 0. Returns buf. */
-#define PGK_BUILD_ID_TEXT 80
-const char *pgk_build_id_text(char buf[PGK_BUILD_ID_TEXT], const uint8_t *id, size_t size);
 
 #endif

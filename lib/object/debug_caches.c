@@ -11,8 +11,10 @@
 #include "debug_caches.h"
 
 #include "binary_set.h"
+#include "hex.h"
 #include "mem.h"
 #include "message.h"
+#include "pgokit/human.h"
 
 #include <ctype.h>
 #include <limits.h>
@@ -223,11 +225,10 @@ int pgk_debug_caches_open(struct pgk_debug_caches *caches, enum pgk_id_file what
                           struct pgk_elf **elf, struct pgk_err *err)
 {
     const struct wanted w = {what, kind, id, size};
-    char hex[2 * 64 + 1];
+    char hex[PGK_BUILD_ID_TEXT];
     if (!caches || size < 2 || size > 64)
         return 0;
-    for (size_t i = 0; i < size; i++)
-        snprintf(hex + 2 * i, 3, "%02x", id[i]);
+    pgk_human_hex(hex, sizeof hex, id, size);
     if (caches->debuginfod[0])
         PGK_TRY(in_debuginfod(caches->debuginfod, hex, &w, elf, err));
     if (!*elf && caches->perf[0])

@@ -11,8 +11,10 @@
 #include "debug_caches.h"
 #include "dwarf_priv.h"
 #include "elf_priv.h"
+#include "hex.h"
 #include "message.h"
 #include "path.h"
+#include "pgokit/human.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -101,11 +103,10 @@ static bool has(const struct pgk_elf *elf, const char *section)
 static int by_build_id(struct pgk_dw_search *s, const uint8_t *id, size_t size,
                        struct pgk_elf **found, struct pgk_err *err)
 {
-    char hex[2 * 64 + 1];
+    char hex[PGK_BUILD_ID_TEXT];
     if (size < 2 || size > 64)
         return 0;
-    for (size_t i = 0; i < size; i++)
-        snprintf(hex + 2 * i, 3, "%02x", id[i]);
+    pgk_human_hex(hex, sizeof hex, id, size);
     for (size_t i = 0; i < dir_count(s) && !*found; i++) {
         path_buf path, name;
         snprintf(name, sizeof name, "/.build-id/%.2s/%s.debug", hex, hex + 2);

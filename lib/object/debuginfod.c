@@ -5,6 +5,7 @@
 #include "debuginfod.h"
 
 #include "binary_set.h"
+#include "hex.h"
 #include "mem.h"
 #include "message.h"
 #include "progress.h"

@@ -11,6 +11,7 @@
 
 #include "dwarf_priv.h"
 #include "hash.h"
+#include "pgokit/human.h"
 #include "search.h"
 #include "sink.h"
 #include "symbol_cache_priv.h"
@@ -72,9 +73,8 @@ bool pgk_symbol_cache_place(struct pgk_symbol_cache_place *place, const char *fo
     if (!id_size || id_size > 64 || n < 0 || (size_t)n + 2 * id_size + 16 > sizeof place->path ||
         pgk_sink_memory(&facts, NULL) < 0)
         return false;
-    for (size_t i = 0; i < id_size; i++)
-        n += snprintf(place->path + n, 3, "%02x", id[i]);
-    strcpy(place->path + n, PGK_SYMBOL_CACHE_SUFFIX);
+    pgk_human_hex(place->path + n, sizeof place->path - (size_t)n, id, id_size);
+    strcat(place->path, PGK_SYMBOL_CACHE_SUFFIX);
     bool ok = add_all(facts, elf);
     const uint8_t *bytes = pgk_sink_data(facts, &size);
     if (bytes)

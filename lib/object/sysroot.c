@@ -2,7 +2,9 @@
 #include "sysroot.h"
 
 #include "elf_priv.h"
+#include "hex.h"
 #include "mem.h"
+#include "pgokit/human.h"
 
 #include <fcntl.h>
 #include <fts.h>
@@ -36,11 +38,10 @@ int pgk_find_in_debug_dirs(struct pgk_elf **elf, const char *const *folders, siz
                            const uint8_t *id, size_t id_size, struct pgk_err *err)
 {
     static const char *const suffixes[] = {".debug", ""};
-    char hex[2 * 64 + 1], path[PATH_MAX];
+    char hex[PGK_BUILD_ID_TEXT], path[PATH_MAX];
     if (id_size < 2 || id_size > 64)
         return 0;
-    for (size_t i = 0; i < id_size; i++)
-        snprintf(hex + 2 * i, 3, "%02x", id[i]);
+    pgk_human_hex(hex, sizeof hex, id, id_size);
     for (size_t i = 0; i < n; i++) {
         for (size_t s = 0; s < PGK_COUNTOF(suffixes) && !*elf; s++) {
             int len = snprintf(path, sizeof path, "%s/.build-id/%.2s/%s%s", folders[i], hex,

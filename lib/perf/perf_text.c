@@ -11,13 +11,6 @@
 #include <emmintrin.h>
 #endif
 
-/* Value + 1 of a hexadecimal digit; 0: none. */
-const uint8_t pgk_hex_digits[256] = {
-    ['0'] = 1,  ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,  ['6'] = 7,  ['7'] = 8,
-    ['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
-    ['A'] = 11, ['B'] = 12, ['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
-};
-
 void pgk_text_unreadable(struct pgk_text_reader *t, const uint8_t *p, const uint8_t *end)
 {
     struct pgk_perf_skipped *s = &t->info->unreadable;

@@ -4,6 +4,7 @@
 
 #include "perf_text.h"
 
+#include "hex.h"
 #include "vec.h"
 
 struct pgk_text_reader {
@@ -40,9 +41,6 @@ struct pgk_text_reader {
     PGK_VEC(uint8_t) trace;
     PGK_VEC(size_t) trace_ends;
 };
-
-/* Value + 1 of a hexadecimal digit; 0: none. */
-extern const uint8_t pgk_hex_digits[256];
 
 static inline bool pgk_text_is_blank(uint8_t c)
 {

@@ -1,4 +1,5 @@
 /* Lines of a text that print a PERF_RECORD, and the dumps of perf report -D. */
+#include "hex.h"
 #include "perf_text_priv.h"
 #include "search.h"
 
@@ -47,7 +48,7 @@ static int read_mapping(struct pgk_text_reader *t, const uint8_t *p, const uint8
 {
     const uint8_t *line = p;
     struct pgk_perf_mapping m = {.time = t->line};
-    uint64_t tid, build_id_byte;
+    uint64_t tid;
     p = pgk_text_pid(p, end, &m.pid);
     p = pgk_text_word(p, end, "/");
     p = p ? pgk_text_decimal(p, end, &tid) : NULL;
@@ -61,12 +62,8 @@ static int read_mapping(struct pgk_text_reader *t, const uint8_t *p, const uint8
         p = offset ? offset : pgk_text_decimal(p, end, &m.file_offset);
     }
     if (p && pgk_text_word(p, end, " <")) {
-        const uint8_t *id = p + 2;
-        while (m.build_id_size < PGK_BUILD_ID_MAX && end - id > 2 &&
-               pgk_text_hex(id, id + 2, &build_id_byte) == id + 2) {
-            m.build_id[m.build_id_size++] = (uint8_t)build_id_byte;
-            id += 2;
-        }
+        m.build_id_size = (uint32_t)pgk_hex_read((const char *)p + 2, (const char *)end,
+                                                 m.build_id, PGK_BUILD_ID_MAX);
     }
     while (p && !pgk_text_word(p, end, "]: "))
         p = p < end ? p + 1 : NULL;

@@ -1,6 +1,7 @@
 /* Every field of a heap profile as text, for looking at bytes rather than at heaps. */
 #include "heap_view.h"
 
+#include "hex.h"
 #include "mem.h"
 #include "opts.h"
 
@@ -9,10 +10,9 @@
 static void print_frame(FILE *out, const char *indent, const struct pgk_heap_frame *f)
 {
     if (f->is_address) {
-        fprintf(out, "%s0x%016" PRIx64 " build id ", indent, f->address);
-        for (size_t i = 0; i < f->build_id_size; i++)
-            fprintf(out, "%02x", f->build_id[i]);
-        fputs(f->build_id_size ? "\n" : "none\n", out);
+        char id[PGK_BUILD_ID_TEXT];
+        fprintf(out, "%s0x%016" PRIx64 " build id %s\n", indent, f->address,
+                pgk_build_id_text(id, f->build_id, f->build_id_size));
         return;
     }
     fprintf(out, "%s0x%016" PRIx64 " +%" PRIu32 ":%" PRIu32 "%s", indent, f->guid, f->line_offset,

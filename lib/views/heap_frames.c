@@ -2,9 +2,11 @@
 #include "heap_frames.h"
 
 #include "demangle.h"
+#include "hex.h"
 #include "mem.h"
 #include "hash.h"
 #include "heap_view.h"
+#include "pgokit/human.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -83,9 +85,10 @@ static uint32_t named_func(struct pgk_heap_frames *t, const struct pgk_heap_fram
 
 static uint32_t address_func(struct pgk_heap_frames *t, const struct pgk_heap_frame *f)
 {
-    char module[2 * 64 + 1] = "no known module", name[PGK_ADDRESS_TEXT];
-    for (size_t i = 0; i < f->build_id_size && i < 64; i++)
-        snprintf(module + 2 * i, 3, "%02x", f->build_id[i]);
+    char hex[PGK_BUILD_ID_TEXT], name[PGK_ADDRESS_TEXT];
+    const char *module = f->build_id_size
+                             ? pgk_human_hex(hex, sizeof hex, f->build_id, f->build_id_size)
+                             : "no known module";
     uint32_t module_id = pgk_intern_cstr(&t->strings, module);
     uint64_t hash = pgk_hash_pair(f->address, module_id);
     PGK_INDEX_FOR (&t->func_index, hash, i)

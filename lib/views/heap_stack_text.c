@@ -86,12 +86,13 @@ static void place_text(char *buf, size_t size, const struct pgk_heap_frame *f)
 
 static void print_address(const struct pgk_text_style *s, const struct pgk_heap_frame *f)
 {
-    char text[PGK_ADDRESS_TEXT], safe[PGK_ADDRESS_TEXT];
+    char text[PGK_ADDRESS_TEXT], safe[PGK_ADDRESS_TEXT], id[2 * 8 + 1];
     fprintf(s->out, "      %s", pgk_human_text(safe, sizeof safe, pgk_view_address(text, f)));
-    if (!*f->module_path)
-        fputs(f->build_id_size ? " in module " : " in no known module", s->out);
-    for (size_t i = 0; !*f->module_path && i < f->build_id_size && i < 8; i++)
-        fprintf(s->out, "%02x", f->build_id[i]);
+    if (!*f->module_path && f->build_id_size)
+        fprintf(s->out, " in module %s",
+                pgk_human_hex(id, sizeof id, f->build_id, f->build_id_size));
+    else if (!*f->module_path)
+        fputs(" in no known module", s->out);
     fputc('\n', s->out);
 }
 

@@ -61,12 +61,11 @@ static void print_totals(const struct pgk_instr *p, FILE *out)
         fprintf(out, "  virtual tables    %s name%s\n", COUNT(pgk_instr_vtables(p)),
                 pgk_plural(pgk_instr_vtables(p)));
     for (size_t i = 0; i < pgk_instr_binary_ids(p); i++) {
+        char hex[2 * 32 + 1];
         size_t size;
         const uint8_t *id = pgk_instr_binary_id(p, i, &size);
-        fputs(i ? "                    " : "  binary ids        ", out);
-        for (size_t b = 0; b < size && b < 32; b++)
-            fprintf(out, "%02x", id[b]);
-        fputc('\n', out);
+        fprintf(out, "%s%s\n", i ? "                    " : "  binary ids        ",
+                pgk_human_hex(hex, sizeof hex, id, size));
     }
 }
 

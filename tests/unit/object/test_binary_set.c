@@ -172,18 +172,6 @@ static void what_is_no_debug_file_is_refused(void **state)
     test_folder_remove(folder);
 }
 
-static void build_ids_as_text(void **state)
-{
-    (void)state;
-    char buf[PGK_BUILD_ID_TEXT];
-    uint8_t id[200];
-    memset(id, 0xab, sizeof id);
-    assert_string_equal(pgk_build_id_text(buf, id, 0), "none");
-    assert_string_equal(pgk_build_id_text(buf, (const uint8_t *)"\x01\xf0", 2), "01f0");
-    assert_int_equal(strlen(pgk_build_id_text(buf, id, 20)), 40);
-    assert_true(strlen(pgk_build_id_text(buf, id, sizeof id)) < sizeof buf);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -193,7 +181,6 @@ int main(void)
         cmocka_unit_test(a_debug_file_goes_to_the_binary_of_its_build_id),
         cmocka_unit_test(a_debug_file_without_build_id_goes_to_an_only_binary),
         cmocka_unit_test(what_is_no_debug_file_is_refused),
-        cmocka_unit_test(build_ids_as_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
