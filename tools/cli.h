@@ -223,7 +223,10 @@ unsigned cli_terminal_width(FILE *stream);
 /* Writes lines, cut at blanks to be no wider; what follows a cut is indented as its line is, and
  * by `hanging` more. Width 0: as they are. */
 void cli_wrap(FILE *out, const char *text, unsigned width, unsigned hanging);
-/* What is written between goes to standard error after "pgokit: note: ", in lines that fit. */
+/* Where standard error is a terminal, messages that begin with "pgokit: " are wrapped at its width
+ * from now on: those of the library, too. */
+void cli_wrap_errors(void);
+/* What is written between goes to standard error after "pgokit: note: ". */
 FILE *cli_note_open(void);
 void cli_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void cli_note_close(FILE *note);

@@ -1,10 +1,12 @@
 /* Text for people, in lines that fit their terminal. Files and pipes get it as it is. */
 #include "cli.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <unistd.h>
 
 enum { NARROWEST = 40, FURTHEST_INDENT = 20 };
 
@@ -101,31 +103,111 @@ void cli_wrap(FILE *out, const char *text, unsigned width, unsigned hanging)
     }
 }
 
-/* ---- notes ---- */
+/* ---- standard error ---- */
 
+#define BEFORE_MESSAGES "pgokit: "
+
+/* What has been written of a line that is a message. All else passes at once, as progress does. */
 static struct {
     char *text;
-    size_t size;
-} note;
+    size_t n, capacity;
+    bool after_text; /* what comes next is not at the start of a line */
+} message;
+
+static void write_now(const char *text, size_t n)
+{
+    for (ssize_t done; n && ((done = write(STDERR_FILENO, text, n)) > 0 || errno == EINTR);) {
+        if (done > 0) {
+            text += done;
+            n -= (size_t)done;
+        }
+    }
+}
+
+static bool keep(const char *text, size_t n)
+{
+    if (message.capacity - message.n <= n) {
+        char *larger = realloc(message.text, 2 * (message.n + n + 1));
+        if (!larger)
+            return false;
+        message.text = larger;
+        message.capacity = 2 * (message.n + n + 1);
+    }
+    memcpy(message.text + message.n, text, n);
+    message.n += n;
+    message.text[message.n] = '\0';
+    return true;
+}
+
+static void write_message(void)
+{
+    enum { HANGING = 2 };
+    char *wrapped = NULL;
+    size_t n = 0;
+    struct winsize size;
+    FILE *f = message.n && !ioctl(STDERR_FILENO, TIOCGWINSZ, &size)
+                  ? open_memstream(&wrapped, &n)
+                  : NULL;
+    if (f)
+        cli_wrap(f, message.text, size.ws_col, HANGING);
+    if (f && !fclose(f))
+        write_now(wrapped, n);
+    else
+        write_now(message.text, message.n);
+    free(wrapped);
+    message.n = 0;
+}
+
+/* Part of a line, or the rest of one. */
+static void write_part(const char *text, size_t n)
+{
+    static const char wipe[] = "\033[K"; /* of progress, which leaves an empty line */
+    const size_t wipe_n = sizeof wipe - 1;
+    const bool ends = text[n - 1] == '\n';
+    const bool is_message = message.n || (!message.after_text && n >= strlen(BEFORE_MESSAGES) &&
+                                          !memcmp(text, BEFORE_MESSAGES, strlen(BEFORE_MESSAGES)));
+    const bool kept = is_message && keep(text, n);
+    if (message.n && (ends || !kept))
+        write_message();
+    if (!kept)
+        write_now(text, n);
+    message.after_text = !ends && !(n >= wipe_n && !memcmp(text + n - wipe_n, wipe, wipe_n));
+}
+
+static ssize_t write_lines(void *none, const char *text, size_t size)
+{
+    (void)none;
+    for (size_t at = 0, n; at < size; at += n) {
+        const char *newline = memchr(text + at, '\n', size - at);
+        n = newline ? (size_t)(newline + 1 - text) - at : size - at;
+        write_part(text + at, n);
+    }
+    return (ssize_t)size;
+}
+
+void cli_wrap_errors(void)
+{
+    FILE *f = isatty(STDERR_FILENO)
+                  ? fopencookie(NULL, "w", (cookie_io_functions_t){.write = write_lines})
+                  : NULL;
+    if (!f)
+        return;
+    setvbuf(f, NULL, _IONBF, 0);
+    stderr = f;
+    atexit(write_message);
+}
+
+/* ---- notes ---- */
 
 FILE *cli_note_open(void)
 {
-    FILE *f = open_memstream(&note.text, &note.size);
-    if (!f) {
-        fputs("pgokit: out of memory\n", stderr);
-        exit(EXIT_FAILED);
-    }
-    fputs("pgokit: note: ", f);
-    return f;
+    fputs(BEFORE_MESSAGES "note: ", stderr);
+    return stderr;
 }
 
 void cli_note_close(FILE *f)
 {
-    enum { HANGING = 2 };
     fputc('\n', f);
-    if (!fclose(f))
-        cli_wrap(stderr, note.text, cli_terminal_width(stderr), HANGING);
-    free(note.text);
 }
 
 void cli_note(const char *fmt, ...)

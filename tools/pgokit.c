@@ -71,6 +71,7 @@ int cli_run_verb(int argc, char **argv)
 int main(int argc, char **argv)
 {
     unsigned release;
+    cli_wrap_errors();
     clean_up_on_signals();
     /* A write beyond `ulimit -f` then fails with EFBIG, which gets a sentence. */
     signal(SIGXFSZ, SIG_IGN);
