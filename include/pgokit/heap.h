@@ -124,6 +124,8 @@ enum pgk_mib_label pgk_heap_label(const struct pgk_heap *heap, size_t context);
 struct pgk_heap_frame {
     bool is_address; /* else a place in a function */
     bool inlined;         /* into the next frame */
+    bool by_symbol; /* a place: of code without debug information in a file that has some, so that
+                       the function has no record. Not for building */
     /* a place in a function */
     uint64_t guid;        /* LLVM's 64-bit function id */
     const char *function; /* linkage name; "" unknown */

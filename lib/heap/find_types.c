@@ -84,7 +84,7 @@ static bool is_of_library(const char *linkage_name)
 }
 
 /* Goes up the stack as long as functions return the pointer that they got; skips frames without a
- * name, and functions of the C++ library without rows, unless their name shows the type. A string
+ * record, and functions of the C++ library without rows, unless their name shows the type. A string
  * id; 0: unknown. */
 static uint32_t type_of(struct find *f, uint32_t stack)
 {
@@ -92,7 +92,7 @@ static uint32_t type_of(struct find *f, uint32_t stack)
     bool leaf = true, is_returned = true;
     for (uint32_t node = stack; node; node = h->stacks.nodes.v[node].parent) {
         const struct pgk_frame *frame = &h->frames.v[h->stacks.nodes.v[node].frame];
-        if (frame->kind == PGK_FRAME_ADDRESS)
+        if (!pgk_frame_has_record(frame))
             continue;
         const struct pgk_heap_func *func = &h->funcs.v[frame->ref];
         const struct pgk_type_row *row =

@@ -478,6 +478,7 @@ static void describe_frame(const struct pgk_heap *h, uint32_t frame, struct pgk_
     const struct pgk_frame *f = &h->frames.v[frame];
     *out = (struct pgk_heap_frame){.is_address = f->kind == PGK_FRAME_ADDRESS,
                                    .inlined = f->kind == PGK_FRAME_INLINED,
+                                   .by_symbol = f->kind == PGK_FRAME_SYMBOL,
                                    .function = "", .file = "", .module_path = ""};
     if (out->is_address) {
         out->address = f->where;

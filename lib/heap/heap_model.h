@@ -62,6 +62,8 @@ enum pgk_frame_kind {
     PGK_FRAME_ADDRESS, /* ref: module, or PGK_INDEX_NONE; where: address */
     PGK_FRAME_CALLER,  /* ref: function; where: line offset << 32 | column */
     PGK_FRAME_INLINED, /* the same, inlined into the next frame */
+    PGK_FRAME_SYMBOL,  /* ref: function; where: 0. Code without debug information in a file that has
+                          some: shown to people, and in no record, as compilers do not know it */
 };
 
 struct pgk_frame {
@@ -73,6 +75,11 @@ struct pgk_frame {
     uint32_t discriminator : 30;
 };
 enum { PGK_DISCRIMINATOR_MAX = (1 << 30) - 1 };
+
+static inline bool pgk_frame_has_record(const struct pgk_frame *f)
+{
+    return f->kind != PGK_FRAME_ADDRESS && f->kind != PGK_FRAME_SYMBOL;
+}
 
 struct pgk_heap_context {
     uint64_t known; /* bit per pgk_mib_id */

@@ -240,6 +240,17 @@ static bool is_named(const struct pgk_sym_chain *chain)
     return chain->count && chain->frames[0].function;
 }
 
+static enum pgk_frame_kind kind_of(const struct pgk_sym_frame *f)
+{
+    return f->by_symbol ? PGK_FRAME_SYMBOL : f->inlined ? PGK_FRAME_INLINED : PGK_FRAME_CALLER;
+}
+
+/* Compilers do not know code that has a symbol only. */
+static bool is_left_out(const struct symbolise *s, const struct pgk_sym_chain *chain)
+{
+    return is_runtime(&chain->frames[0]) || (chain->frames[0].by_symbol && !s->keep_unnamed);
+}
+
 /* Maps one old address frame to the frames of its chain, or to itself if it has no name. */
 static int map_address(struct symbolise *s, size_t old)
 {
@@ -250,17 +261,14 @@ static int map_address(struct symbolise *s, size_t old)
         s->unnamed[module == PGK_INDEX_NONE ? s->k.from->modules.n : module]++;
         if (s->keep_unnamed)
             return pgk_rekey_keep(&s->k, s->err);
-    } else if (!is_runtime(&chain->frames[0])) {
+    } else if (!is_left_out(s, chain)) {
         s->resolved++;
         for (uint32_t i = 0; i < chain->count; i++) {
             const struct pgk_sym_frame *f = &chain->frames[i];
             uint32_t func = make_func(s, f);
             uint32_t frame = func == PGK_INDEX_NONE
                                  ? func
-                                 : pgk_heap_frame(s->k.to,
-                                                  f->inlined ? PGK_FRAME_INLINED
-                                                             : PGK_FRAME_CALLER,
-                                                  func,
+                                 : pgk_heap_frame(s->k.to, kind_of(f), func,
                                                   pgk_frame_place(f->line - f->decl_line,
                                                                   f->column) & s->k.place_mask);
             if (frame == PGK_INDEX_NONE || !pgk_vec_push(&s->new_frames, frame))
@@ -303,12 +311,12 @@ static int add_chain(struct symbolise *s, uint32_t frame, uint32_t from, uint32_
     return 0;
 }
 
-/* Frames that stay addresses are in no function's record. */
+/* Frames that stay addresses, or have the name of a symbol only, are in no function's record. */
 static bool has_functions(const struct symbolise *s, uint32_t frame)
 {
     const uint32_t first = s->k.map.first.v[frame];
     return first < s->k.map.first.v[frame + 1] &&
-           s->k.to->frames.v[s->k.map.frames.v[first]].kind != PGK_FRAME_ADDRESS;
+           pgk_frame_has_record(&s->k.to->frames.v[s->k.map.frames.v[first]]);
 }
 
 /* The first node of a stack of which something is left. */

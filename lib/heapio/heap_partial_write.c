@@ -480,12 +480,14 @@ static bool write_frames(struct writer *w)
     pgk_sink_uleb(w->out, w->frames.n);
     for (uint32_t i = 0; i < w->frames.n; i++) {
         const struct pgk_frame *f = &w->h->frames.v[w->frames.order[i]];
-        pgk_sink_uleb(w->out, f->kind);
-        if (f->kind == PGK_FRAME_ADDRESS) {
+        const enum pgk_frame_kind kind =
+            f->kind == PGK_FRAME_SYMBOL ? PGK_FRAME_CALLER : (enum pgk_frame_kind)f->kind;
+        pgk_sink_uleb(w->out, kind);
+        if (kind == PGK_FRAME_ADDRESS) {
             pgk_sink_uleb(w->out, ref_of(w, f));
             pgk_sink_uleb(w->out, f->where);
         } else {
-            write_place(w, f, &before[f->kind]);
+            write_place(w, f, &before[kind]);
         }
     }
     return true;

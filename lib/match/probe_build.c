@@ -128,7 +128,7 @@ static int name_targets(struct reader *r, struct pgk_err *err)
     for (size_t i = 0; !status && i < r->targets.n; i++)
         addrs[i] = r->targets.v[i].addr;
     if (!status)
-        status = pgk_symbol_names_chains(r->elf, addrs, r->targets.n, &arena, chains, err);
+        status = pgk_symbol_names_chains(r->elf, addrs, r->targets.n, false, &arena, chains, err);
     for (size_t i = r->targets.n; !status && i-- > 0;) {
         const char *name = chains[i].count ? chains[i].frames[0].function : NULL;
         uint32_t callee = PGK_INDEX_NONE;

@@ -455,15 +455,14 @@ static bool take_symbols(struct pgk_binaries *set, uint32_t pos, int status)
     return true;
 }
 
-/* Every program starts in assembly that has no debug information. Other code may lack it for a
- * reason, as that of sanitizers. */
-static int name_start(const struct pgk_elf *elf, uint64_t addr, struct pgk_arena *arena,
-                      struct pgk_sym_chain *chain, struct pgk_err *err)
+/* Names code without debug information, such as assembly, in a file that has some. */
+static int name_the_rest(const struct pgk_elf *elf, const uint64_t *addrs, size_t count,
+                         struct pgk_arena *arena, struct pgk_sym_chain *chains,
+                         struct pgk_err *err)
 {
-    struct pgk_sym_chain named;
-    PGK_TRY(pgk_symbol_names_chains(elf, &addr, 1, arena, &named, err));
-    if (named.count && !strcmp(named.frames->function, "_start"))
-        *chain = named;
+    for (size_t i = 0; i < count; i++)
+        if (!chains[i].count)
+            PGK_TRY(pgk_symbol_names_chains(elf, &addrs[i], 1, true, arena, &chains[i], err));
     return 0;
 }
 
@@ -475,11 +474,9 @@ int pgk_binaries_symbolise(struct pgk_binaries *set, uint32_t pos, const uint64_
     const struct pgk_elf *elf = set->list.v[pos].elf;
     int status = symbolise(set, pos, addrs, count, arena, chains, err);
     if (take_symbols(set, pos, status))
-        return pgk_symbol_names_chains(elf, addrs, count, arena, chains, err);
-    for (size_t i = 0; !status && set->use_paths && i < count; i++)
-        if (!chains[i].count)
-            status = name_start(elf, addrs[i], arena, &chains[i], err);
-    return status;
+        return pgk_symbol_names_chains(elf, addrs, count, false, arena, chains, err);
+    return !status && set->use_paths ? name_the_rest(elf, addrs, count, arena, chains, err)
+                                     : status;
 }
 
 int pgk_binaries_functions(struct pgk_binaries *set, uint32_t pos, pgk_sym_function_fn *fn,

@@ -21,32 +21,33 @@ bool pgk_symbol_names_any(const struct pgk_elf *elf)
 }
 
 /* The innermost function that covers the address; NULL none. Symbols of assembly may have no
- * size, and reach to the next one. */
-static const struct pgk_elf_sym *covering(const struct pgk_elf_sym *syms, size_t n, uint64_t addr)
+ * size, and reach to the next one, unless only `sized` ones count. */
+static const struct pgk_elf_sym *covering(const struct pgk_elf_sym *syms, size_t n, uint64_t addr,
+                                          bool sized)
 {
     PGK_SEARCH(low, n, mid, syms[mid].addr <= addr)
     while (low && !is_own_function(&syms[low - 1]))
         low--;
     const struct pgk_elf_sym *s = low ? &syms[low - 1] : NULL;
-    return s && (!s->size || addr - s->addr < s->size) ? s : NULL;
+    return s && ((!s->size && !sized) || addr - s->addr < s->size) ? s : NULL;
 }
 
 int pgk_symbol_names_chains(const struct pgk_elf *elf, const uint64_t *addrs, size_t count,
-                            struct pgk_arena *arena, struct pgk_sym_chain *chains,
+                            bool by_symbol, struct pgk_arena *arena, struct pgk_sym_chain *chains,
                             struct pgk_err *err)
 {
     const struct pgk_elf_sym *syms;
     size_t n;
     PGK_TRY(pgk_elf_symbols(elf, &syms, &n, err));
     for (size_t i = 0; i < count; i++) {
-        const struct pgk_elf_sym *s = covering(syms, n, addrs[i]);
+        const struct pgk_elf_sym *s = covering(syms, n, addrs[i], by_symbol);
         chains[i] = (struct pgk_sym_chain){0};
         if (!s)
             continue;
         struct pgk_sym_frame *frame = pgk_arena_alloc(arena, 1, sizeof *frame);
         if (!frame)
             return pgk_fail_nomem(err);
-        *frame = (struct pgk_sym_frame){.function = s->name};
+        *frame = (struct pgk_sym_frame){.function = s->name, .by_symbol = by_symbol};
         chains[i] = (struct pgk_sym_chain){frame, 1};
     }
     return 0;

@@ -8,9 +8,11 @@
 
 /* True if the file has a symbol of a function of its own. */
 bool pgk_symbol_names_any(const struct pgk_elf *elf);
-/* As pgk_symbolise. Strings are the file's. */
+/* As pgk_symbolise; `by_symbol` is for the frames, and then only symbols with a size count: other
+ * code of the file, which debug information does not cover, may follow one without. Strings are the
+ * file's. */
 int pgk_symbol_names_chains(const struct pgk_elf *elf, const uint64_t *addrs, size_t count,
-                            struct pgk_arena *arena, struct pgk_sym_chain *chains,
+                            bool by_symbol, struct pgk_arena *arena, struct pgk_sym_chain *chains,
                             struct pgk_err *err);
 /* As pgk_symboliser_functions. */
 int pgk_symbol_names_functions(const struct pgk_elf *elf, pgk_sym_function_fn *fn, void *ctx,

@@ -33,6 +33,8 @@ struct pgk_sym_frame {
     uint32_t column;        /* 0 unknown */
     uint32_t discriminator; /* DWARF discriminator, 0 none */
     bool inlined;           /* into the next frame */
+    bool by_symbol;         /* of code that has no debug information, in a file that has some for
+                               other code, as assembly and sanitizers */
 };
 
 /* Frames of one address, innermost first; the last has inlined = false.

@@ -29,6 +29,8 @@ static void put_frame(struct pgk_json *j, const struct pgk_heap_frame *f)
     if (f->discriminator)
         pgk_json_number(j, "discriminator", f->discriminator);
     pgk_json_flag(j, "inline", f->inlined);
+    if (f->by_symbol)
+        pgk_json_flag(j, "by_symbol", true);
     if (*f->file) {
         pgk_json_text(j, "file", f->file);
         pgk_json_number(j, "line", pgk_heap_frame_line(f));

@@ -56,6 +56,7 @@ class Frame:
     line_offset: int  #: behind the function's first line, modulo 2^32
     address: int | None  #: link-time address in its module, or None for a place in a function
     build_id: bytes  #: of the module of an address; b"" unknown
+    by_symbol: bool = False  #: code without debug information in a file that has some: no record
 
     @property
     def function(self) -> str:
@@ -78,7 +79,7 @@ def _as_frame(frame: Any) -> Frame:
         return Frame("", "", None, None, False, 0, 0, 0, frame.address, build_id)
     line = (frame.decl_line + frame.line_offset) % 2**32 if frame.decl_line else None
     return Frame(text(frame.function), text(frame.file), line, frame.column or None, frame.inlined,
-                 frame.discriminator, frame.guid, frame.line_offset, None, b"")
+                 frame.discriminator, frame.guid, frame.line_offset, None, b"", frame.by_symbol)
 
 
 class Context(Part, Mapping[str, int]):

@@ -391,12 +391,9 @@ def json_frame(f):
     return (int(f["guid"], 16), f["line_offset"], f["column"], f["inline"])
 
 
-START = 0x8146e47f06f8c949  # the GUID of _start, which has a symbol only: LLVM drops it
-
-
 def named(stack):
-    """Without the addresses that no binary names, and that of _start, which LLVM drops."""
-    return [frame for frame in stack if int(frame.get("guid", f"{START}"), 0) != START]
+    """Without addresses that no binary names, and code that has a symbol only: LLVM drops both."""
+    return [frame for frame in stack if "guid" in frame and not frame.get("by_symbol")]
 
 
 def parse_json(text):
@@ -406,8 +403,6 @@ def parse_json(text):
     out = Records()
     for record in doc["records"]:
         guid = int(record["guid"], 16)
-        if guid == START:
-            continue
         out.record(guid)
         for index in record["alloc_sites"]:
             context = doc["contexts"][index]

@@ -141,6 +141,29 @@ def no_own_functions(program, profile):
     require(not own, f"in contexts: {sorted(own)}")
 
 
+def by_symbol(folder):
+    """A function of assembly is shown by its symbol, in no record, and in no profile for compilers:
+    these are the same as those without it."""
+    program = build(folder, "inside_library.c", "clang-22", "archive")
+    run([program], folder)
+    path = one_file(folder)
+    shown = json.loads(run([PGOKIT, "show", "--json", path, "-b", program], folder).stdout)
+    stacks = [context["stack"] for context in shown["contexts"]
+              if any(frame.get("function") == "by_assembly" for frame in context["stack"])]
+    require(len(stacks) == 1, f"{stacks}")
+    marked = [frame["function"] for frame in stacks[0] if frame.get("by_symbol")]
+    require(marked[0] == "by_assembly" and "main" not in marked, f"{stacks}")
+    require(stacks[0][1]["function"] == "main", f"{stacks}")
+    records = {record["function"] for record in shown["records"]}
+    require("main" in records and not records & set(marked), f"{records}")
+    run([PGOKIT, "merge", "-q", path, "-b", program, "-o", "written.profdata"], folder)
+    written = run([PGOKIT, "show", "--json", "written.profdata", "-b", program], folder).stdout
+    require('"main"' in written and "by_assembly" not in written and "by_symbol" not in written,
+            written)
+    guid = next(frame["guid"] for frame in stacks[0] if frame.get("by_symbol"))
+    require(guid not in written, f"{guid} in {written}")
+
+
 def vectors(folder, compiler, of_vectors, of_loop):
     """gcc does not say whether 32 bytes are a vector or a struct, so it counts both as a copy."""
     program = build(folder, "vectors.c", compiler, "archive", flags=["-O3", "-mavx2"])
@@ -373,6 +396,7 @@ def main():
     for compiler, link in (("clang-22", "archive"), ("clang-22", "static"), ("gcc", "shared")):
         cases.run(f"results of memory functions: {compiler}, {link}", memory_functions, compiler,
                   link)
+    cases.run("named by a symbol only", by_symbol)
     cases.run("valgrind's counts per site", beside_dhat)
     cases.run("LLVM's runtime beside ours", beside_llvm)
     for release, version in ((19, 4), (22, 5), (23, 5)):
