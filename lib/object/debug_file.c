@@ -121,6 +121,15 @@ static int by_build_id(struct pgk_dw_search *s, const uint8_t *id, size_t size,
     return 0;
 }
 
+/* False where one of them has no build id. */
+static bool is_of_another_build(const struct pgk_elf *debug, const struct pgk_elf *elf)
+{
+    size_t size, debug_size;
+    const uint8_t *id = pgk_elf_build_id(elf, &size);
+    pgk_elf_build_id(debug, &debug_size);
+    return size && debug_size && !pgk_elf_has_build_id(debug, id, size);
+}
+
 static bool checksum_fits(const struct pgk_elf *elf, uint32_t want)
 {
     size_t size;
@@ -156,6 +165,10 @@ static int by_link(struct pgk_dw_search *s, const struct pgk_elf *elf, const cha
         PGK_TRY(try_open(s, path, found, err));
         if (*found && !checksum_fits(*found, crc)) {
             pgk_warn("debug file %s is not used: its checksum is not the one noted in %s", path,
+                     pgk_elf_path(elf));
+            pgk_elf_close(found);
+        } else if (*found && is_of_another_build(*found, elf)) {
+            pgk_warn("debug file %s is not used: its build id is not that of %s", path,
                      pgk_elf_path(elf));
             pgk_elf_close(found);
         }
@@ -208,7 +221,7 @@ int pgk_elf_use_debug(struct pgk_elf *elf, const char *path, struct pgk_err *err
     const uint8_t *id = pgk_elf_build_id(elf, &size);
     const uint8_t *debug_id = pgk_elf_build_id(debug, &debug_size);
     int status = 0;
-    if (size && debug_size && !pgk_elf_has_build_id(debug, id, size)) {
+    if (is_of_another_build(debug, elf)) {
         char want[PGK_BUILD_ID_TEXT], found[PGK_BUILD_ID_TEXT];
         status = pgk_fail(err, PGK_E_MISMATCH, .file = path, .format = "ELF", .field = "build id",
                           .found = pgk_build_id_text(found, debug_id, debug_size),

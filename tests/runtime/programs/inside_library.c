@@ -1,5 +1,5 @@
-/* Memory that the C library allocates inside of functions that the runtime replaces, and memory that
- * a function of assembly allocates. */
+/* Memory that the C library allocates inside of functions that the runtime replaces, and memory
+ * that a function of assembly allocates. */
 #include <stdio.h>
 #include <stdlib.h>
 
