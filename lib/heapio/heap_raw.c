@@ -1,100 +1,13 @@
-/* Reader of raw heap profiles. docs/formats/raw-heap.md */
-#include "heap_raw.h"
+/* Reader of raw heap profiles: dumps with their blocks and notes, and the contexts that come of
+ * them. docs/formats/raw-heap.md */
+#include "heap_raw_priv.h"
 
-#include "alive.h"
-#include "hash.h"
-#include "heap_raw_notes.h"
-#include "heap_raw_texts.h"
-#include "heap_raw_times.h"
 #include "heap_shared.h"
 
-#include <inttypes.h>
+enum { HEADER_SIZE = 48 };
 
-struct segment {
-#define PGK_RAW_SEGMENT(name, type, first, meaning) uint64_t name;
-#include "heap_raw.def"
-#undef PGK_RAW_SEGMENT
-    uint32_t module;
-};
-
-enum { HEADER_SIZE = 48, CACHE_LINE = 64 };
-
-/* One stack id of the process. Blocks stay in the file until they are added to the model. */
-struct entry {
-    uint64_t id;
-    uint64_t off;           /* of its first block; of what names it, while there is none */
-    struct pgk_mib *merged; /* where there are several blocks of it; else NULL */
-    uint32_t node;          /* PGK_NODE_NONE until its stack is read */
-    uint32_t version;       /* of the dump of the first block; 0: no object was closed so far */
-};
-
-/* A stack of the dump. */
-struct stack_ref {
-    uint64_t off; /* of its id in the file */
-    uint32_t entry, number;
-};
-
-/* The frame of a program counter; a process has few distinct ones, so that a small
- * table answers nearly all look-ups. */
-struct pc_slot {
-    uint64_t pc;
-    uint32_t frame; /* + 1; 0: empty */
-};
-
-/* The layout of dumps of one version. */
-struct layout {
-    const struct pgk_raw_version *row; /* NULL: not met so far */
-    struct pgk_raw_mib mib;
-};
-
-struct reader {
-    struct pgk_heap *heap;
-    struct pgk_err *err;
-    const uint8_t *bytes;
-    uint64_t base_off;          /* of these in the file */
-    struct pgk_cursor *c;
-    uint32_t dump, version;
-    PGK_VEC(struct entry) entries;
-    struct pgk_index by_id;
-    PGK_VEC(struct segment) segments;
-    bool segments_changed; /* from one dump to another */
-    uint64_t notes;        /* flags of pgokit's runtime */
-    bool noted;            /* there were some notes */
-    uint64_t own_ns, own_bytes; /* and what it cost */
-    bool sheet;            /* this dump is of one thread of a process that was interrupted */
-    PGK_VEC(struct pgk_alive) alive; /* of the entries, as far as there are sheets */
-    uint64_t objects_alive;
-    struct pgk_raw_notes dump_notes; /* of this dump */
-    struct pgk_raw_times_sum times;
-    struct pgk_raw_texts texts;
-    PGK_VEC(uint32_t) modules; /* by the number of a segment, of all dumps */
-    uint32_t last_ms;      /* latest event of the sheets */
-    struct pc_slot *pcs;
-    uint32_t pc_mask, pc_used;
-    struct layout layouts[PGK_RAW_NOW + 1]; /* by version */
-    struct pgk_arena scratch;   /* of merged blocks */
-    PGK_VEC(uint64_t) hist;     /* of the block that was read last */
-    PGK_VEC(struct stack_ref) stacks;
-    PGK_VEC(uint32_t) path;     /* nodes of the stack that was added last, from the root on */
-    PGK_VEC(uint32_t) frames;   /* of its upper part, which the one before does not share */
-};
-
-#define RECORD(r, what, i) PGK_F("dump %u, %s %" PRIu64, (r)->dump, (what), (uint64_t)(i) + 1)
-
-/* Entry of a stack id. Files list ids in the same order in each section, so the
- * place of the one before is tried first. */
-static uint32_t find_entry(const struct reader *r, uint64_t id, uint32_t guess)
-{
-    if (guess < r->entries.n && r->entries.v[guess].id == id)
-        return guess;
-    PGK_INDEX_FOR (&r->by_id, pgk_hash_u64(id), i)
-        if (r->entries.v[i].id == id)
-            return i;
-    return PGK_INDEX_NONE;
-}
-
-static int read_header(struct pgk_cursor *c, struct pgk_heap_raw_header *h, struct pgk_err *err,
-                       const char *record)
+int pgk_raw_header_read(struct pgk_cursor *c, struct pgk_heap_raw_header *h, struct pgk_err *err,
+                        const char *record)
 {
     uint64_t off = pgk_cur_off(c), left = pgk_cur_left(c);
 #define PGK_RAW_HEADER(name, type, meaning) h->name = pgk_cur_##type(c, #name);
@@ -124,125 +37,6 @@ static int read_header(struct pgk_cursor *c, struct pgk_heap_raw_header *h, stru
     return 0;
 }
 
-static const struct layout *layout_of(struct reader *r, uint32_t version)
-{
-    struct layout *l = &r->layouts[version];
-    if (!l->row) {
-        l->row = pgk_raw_version(version);
-        l->mib = pgk_raw_mib(l->row);
-    }
-    return l;
-}
-
-/* Programs that are not position-independent are linked below this address; everything
- * else is loaded above. */
-#define FIXED_BELOW (UINT64_C(1) << 32)
-
-static int note_module(struct reader *r, struct segment *s, const uint8_t *id)
-{
-    struct pgk_heap_module m = {.text_size = s->end - s->start};
-    uint64_t at;
-    if (pgk_raw_has_build_ids(layout_of(r, r->version)->row)) {
-        m.build_id = pgk_intern(&r->heap->strings, (const char *)id, s->build_id_size);
-        m.fixed = !s->offset;
-        at = s->start - s->offset;
-        m.text_off = m.build_id ? 0 : at;
-    } else {
-        m.by_file_off = true;
-        m.text_off = at = s->offset;
-        m.bias = s->start - s->offset;
-        m.fixed = s->end < FIXED_BELOW;
-    }
-    s->module = m.build_id == PGK_INDEX_NONE ? m.build_id : pgk_heap_module(r->heap, &m);
-    if (s->module == PGK_INDEX_NONE || !pgk_heap_note_loaded(r->heap, r->c->src.file, s->module) ||
-        !pgk_heap_note_text(r->heap, s->module, at, m.text_size))
-        return pgk_fail_nomem(r->err);
-    return 0;
-}
-
-/* The next segment, and where its build id stands. */
-static int read_segment(struct pgk_cursor *c, const struct pgk_raw_version *v, const char *record,
-                        struct segment *s, const uint8_t **id, struct pgk_err *err)
-{
-    uint64_t at = pgk_cur_off(c);
-#define PGK_RAW_SEGMENT(name, type, first, meaning) \
-    s->name = v->version >= (first) ? pgk_cur_##type(c, #name) : 0;
-#include "heap_raw.def"
-#undef PGK_RAW_SEGMENT
-    *id = pgk_cur_take(c, PGK_HEAP_RAW_ID_MAX, "build id");
-    PGK_TRY(pgk_cur_check(c, err, record));
-    if (s->build_id_size > PGK_HEAP_RAW_ID_MAX)
-        return pgk_cur_reject(c, err, PGK_E_CORRUPT, at + 24, .record = record,
-                              .field = "build_id_size",
-                              .found = PGK_F("%" PRIu64, s->build_id_size),
-                              .expected = "0 to 32", .hint = "record the profile again");
-    if (s->end < s->start)
-        return pgk_cur_reject(c, err, PGK_E_CORRUPT, at + 8, .record = record, .field = "end",
-                              .found = PGK_F("0x%" PRIx64, s->end),
-                              .expected = PGK_F("at least the start, 0x%" PRIx64, s->start),
-                              .hint = "record the profile again");
-    return 0;
-}
-
-/* Goes to the segments at `off`, and says how many there are. */
-static int find_segments(struct pgk_cursor *c, uint64_t off, const struct pgk_raw_version *v,
-                         uint32_t dump, uint64_t *count, struct pgk_err *err)
-{
-    pgk_cur_seek(c, off, "segment_off");
-    *count = pgk_cur_count(c, pgk_raw_segment_size(v), "segment count");
-    return pgk_cur_check(c, err, PGK_F("dump %u, segments", dump));
-}
-
-static int read_segments(struct reader *r, uint64_t off)
-{
-    const struct pgk_raw_version *v = layout_of(r, r->version)->row;
-    uint64_t count;
-    PGK_TRY(find_segments(r->c, off, v, r->dump, &count, r->err));
-    bool first_dump = r->dump == 1;
-    if (!first_dump && count != r->segments.n)
-        r->segments_changed = true;
-    if (r->segments.n < count && !pgk_vec_reserve(&r->segments, count - r->segments.n))
-        return pgk_fail_nomem(r->err);
-
-    for (uint64_t i = 0; i < count; i++) {
-        struct segment s = {0};
-        const uint8_t *id;
-        PGK_TRY(read_segment(r->c, v, RECORD(r, "segment", i), &s, &id, r->err));
-        PGK_TRY(note_module(r, &s, id));
-        if (!first_dump && i < r->segments.n) {
-            const struct segment *old = &r->segments.v[i];
-            if (old->start != s.start || old->end != s.end || old->offset != s.offset ||
-                old->module != s.module)
-                r->segments_changed = true;
-        }
-        r->segments.v[i] = s;
-        if (i == r->modules.n && !pgk_vec_push(&r->modules, s.module))
-            return pgk_fail_nomem(r->err);
-    }
-    r->segments.n = count;
-    return 0;
-}
-
-int pgk_heap_raw_build_ids(const uint8_t *bytes, size_t size, const struct pgk_source *src,
-                           pgk_build_id_fn *fn, void *ctx, struct pgk_err *err)
-{
-    struct pgk_cursor c;
-    struct pgk_heap_raw_header h;
-    uint64_t count;
-    pgk_cur_init(&c, bytes, size, src);
-    PGK_TRY(read_header(&c, &h, err, "dump 1, header"));
-    const struct pgk_raw_version *v = pgk_raw_version(h.version);
-    PGK_TRY(find_segments(&c, h.segment_off, v, 1, &count, err));
-    for (uint64_t i = 0; i < count; i++) {
-        struct segment s = {0};
-        const uint8_t *id;
-        PGK_TRY(read_segment(&c, v, PGK_F("dump 1, segment %" PRIu64, i + 1), &s, &id, err));
-        if (s.build_id_size)
-            PGK_TRY(fn(ctx, id, s.build_id_size));
-    }
-    return 0;
-}
-
 static void read_mib(const uint8_t *p, const struct pgk_raw_mib *l, struct pgk_mib *m)
 {
     for (size_t i = 0; i < l->n_absent; i++)
@@ -264,24 +58,18 @@ static void read_mib(const uint8_t *p, const struct pgk_raw_mib *l, struct pgk_m
     m->v[PGK_MIB_AccessHistogram] = 0;
 }
 
-static bool add_entry(struct reader *r, const struct entry *e)
+static bool add_entry(struct pgk_raw_reader *r, const struct pgk_raw_entry *e)
 {
     return pgk_vec_push(&r->entries, *e) &&
            pgk_index_add(&r->by_id, pgk_hash_u64(e->id), (uint32_t)r->entries.n - 1);
 }
 
-/* The result found at a file offset before. */
-static const uint8_t *bytes_at(const struct reader *r, uint64_t off)
-{
-    return r->bytes + (off - r->base_off);
-}
-
 /* The block of a file offset, which was checked; its histogram lies in `hist`, of the reader. */
-static int read_block(struct reader *r, uint32_t version, uint64_t off, struct pgk_mib *m)
+static int read_block(struct pgk_raw_reader *r, uint32_t version, uint64_t off, struct pgk_mib *m)
 {
-    const struct layout *layout = layout_of(r, version);
+    const struct pgk_raw_file_layout *layout = pgk_raw_layout_of(r, version);
     const enum pgk_raw_element element = layout->row->element;
-    const uint8_t *p = bytes_at(r, off) + sizeof(uint64_t);
+    const uint8_t *p = pgk_raw_bytes_at(r, off) + sizeof(uint64_t);
     read_mib(p, &layout->mib, m);
     uint64_t n = m->v[PGK_MIB_AccessHistogramSize];
     if (!n)
@@ -298,7 +86,8 @@ static int read_block(struct reader *r, uint32_t version, uint64_t off, struct p
 }
 
 /* Merges the block at `off` into the earlier ones of its stack id. */
-static int step_entry(struct reader *r, struct entry *e, uint32_t version, uint64_t off)
+static int step_entry(struct pgk_raw_reader *r, struct pgk_raw_entry *e, uint32_t version,
+                      uint64_t off)
 {
     struct pgk_mib later;
     if (!e->merged) {
@@ -320,7 +109,7 @@ static int step_entry(struct reader *r, struct entry *e, uint32_t version, uint6
 }
 
 /* The live objects of an entry; NULL when out of memory. */
-static struct pgk_alive *alive_of(struct reader *r, size_t entry)
+static struct pgk_alive *alive_of(struct pgk_raw_reader *r, size_t entry)
 {
     while (r->alive.n <= entry)
         if (!pgk_vec_push(&r->alive, (struct pgk_alive){0}))
@@ -328,13 +117,13 @@ static struct pgk_alive *alive_of(struct reader *r, size_t entry)
     return &r->alive.v[entry];
 }
 
-static void note_event(struct reader *r, uint64_t ms)
+static void note_event(struct pgk_raw_reader *r, uint64_t ms)
 {
     if (ms > r->last_ms)
         r->last_ms = (uint32_t)ms;
 }
 
-static bool close_objects(struct reader *r, size_t entry, const struct pgk_mib *closed)
+static bool close_objects(struct pgk_raw_reader *r, size_t entry, const struct pgk_mib *closed)
 {
     struct pgk_alive *alive = alive_of(r, entry);
     if (!alive)
@@ -346,15 +135,17 @@ static bool close_objects(struct reader *r, size_t entry, const struct pgk_mib *
 }
 
 /* The block at `off`, of a new entry or of one that was met before, whose position goes to `at`. */
-static int add_block(struct reader *r, uint64_t id, uint32_t version, uint64_t off, uint32_t *at)
+static int add_block(struct pgk_raw_reader *r, uint64_t id, uint32_t version, uint64_t off,
+                     uint32_t *at)
 {
-    *at = find_entry(r, id, PGK_INDEX_NONE);
+    *at = pgk_raw_entry_find(r, id, PGK_INDEX_NONE);
     if (*at == PGK_INDEX_NONE) {
-        const struct entry e = {.id = id, .off = off, .node = PGK_NODE_NONE, .version = version};
+        const struct pgk_raw_entry e = {.id = id, .off = off, .node = PGK_NODE_NONE,
+                                        .version = version};
         *at = (uint32_t)r->entries.n;
         return add_entry(r, &e) ? 0 : pgk_fail_nomem(r->err);
     }
-    struct entry *e = &r->entries.v[*at];
+    struct pgk_raw_entry *e = &r->entries.v[*at];
     if (e->version)
         return step_entry(r, e, version, off);
     e->off = off;
@@ -363,18 +154,19 @@ static int add_block(struct reader *r, uint64_t id, uint32_t version, uint64_t o
 }
 
 /* A fact that one dump with contexts lacks is unknown for all. */
-static void miss_times(struct reader *r, uint64_t contexts)
+static void miss_times(struct pgk_raw_reader *r, uint64_t contexts)
 {
     const struct pgk_raw_notes *notes = &r->dump_notes;
     r->times.missing |= contexts && !notes->there;
     r->times.not_touched |= contexts && (!notes->there || notes->flags & PGK_NOTE_MERGED);
 }
 
-static int read_mibs(struct reader *r, uint64_t off)
+static int read_mibs(struct pgk_raw_reader *r, uint64_t off)
 {
     struct pgk_cursor *c = r->c;
-    const struct pgk_raw_mib *layout = &layout_of(r, r->version)->mib;
-    const size_t element_size = pgk_raw_element_size(layout_of(r, r->version)->row->element);
+    const struct pgk_raw_file_layout *of_file = pgk_raw_layout_of(r, r->version);
+    const struct pgk_raw_mib *layout = &of_file->mib;
+    const size_t element_size = pgk_raw_element_size(of_file->row->element);
     pgk_cur_seek(c, off, "mib_off");
     uint64_t count = pgk_cur_count(c, sizeof(uint64_t) + layout->size, "MIB count");
     PGK_TRY(pgk_cur_check(c, r->err, PGK_F("dump %u, MIBs", r->dump)));
@@ -400,232 +192,12 @@ static int read_mibs(struct reader *r, uint64_t off)
     return 0;
 }
 
-static uint32_t find_frame(struct reader *r, uint64_t pc)
+static int add_allocated(struct pgk_raw_reader *r)
 {
-    for (size_t i = 0; i < r->segments.n; i++) {
-        const struct segment *s = &r->segments.v[i];
-        if (pc >= s->start && pc < s->end)
-            return pgk_heap_frame(r->heap, PGK_FRAME_ADDRESS, s->module,
-                                  pgk_raw_has_build_ids(layout_of(r, r->version)->row)
-                                      ? pc - s->offset
-                                      : pc - s->start + s->offset);
-    }
-    return pgk_heap_frame(r->heap, PGK_FRAME_ADDRESS, PGK_INDEX_NONE, pc);
-}
-
-static uint32_t make_frame(struct reader *r, uint64_t pc)
-{
-    pgk_heap_hold_names(r->heap);
-    uint32_t frame = find_frame(r, pc);
-    pgk_heap_let_names(r->heap);
-    return frame;
-}
-
-static bool grow_pcs(struct reader *r)
-{
-    uint32_t mask = r->pcs ? r->pc_mask * 4 + 3 : 4095;
-    struct pc_slot *slots = pgk_mem_zalloc((size_t)mask + 1, sizeof *slots);
-    if (!slots)
-        return false;
-    for (uint32_t i = 0; r->pcs && i <= r->pc_mask; i++) {
-        if (!r->pcs[i].frame)
-            continue;
-        uint32_t at = (uint32_t)pgk_hash_u64(r->pcs[i].pc);
-        while (slots[at & mask].frame)
-            at++;
-        slots[at & mask] = r->pcs[i];
-    }
-    pgk_mem_free(r->pcs);
-    r->pcs = slots;
-    r->pc_mask = mask;
-    return true;
-}
-
-static uint32_t frame_of_pc(struct reader *r, uint64_t pc)
-{
-    if (r->pc_used * 2 >= r->pc_mask && !grow_pcs(r))
-        return PGK_INDEX_NONE;
-    uint32_t at = (uint32_t)pgk_hash_u64(pc);
-    for (; r->pcs[at & r->pc_mask].frame; at++)
-        if (r->pcs[at & r->pc_mask].pc == pc)
-            return r->pcs[at & r->pc_mask].frame - 1;
-    uint32_t frame = make_frame(r, pc);
-    if (frame != PGK_INDEX_NONE) {
-        r->pcs[at & r->pc_mask] = (struct pc_slot){pc, frame + 1};
-        r->pc_used++;
-    }
-    return frame;
-}
-
-static uint64_t pc_at(const uint8_t *pcs, uint64_t i)
-{
-    uint64_t pc;
-    memcpy(&pc, pcs + i * sizeof pc, sizeof pc);
-    return pc;
-}
-
-/* Runtimes number stacks as they first meet them, so that neighbours by id share most of their
- * callers, and write them in the order of a hash table. Sorts by id, about: the more neighbours
- * share, the less is looked up. */
-static int sort_stacks(struct reader *r)
-{
-    size_t n = r->stacks.n;
-    uint64_t low = UINT64_MAX, high = 0;
-    for (size_t i = 0; i < n; i++) {
-        uint64_t id = r->entries.v[r->stacks.v[i].entry].id;
-        low = id < low ? id : low;
-        high = id > high ? id : high;
-    }
-    unsigned shift = 0;
-    while (n && (high - low) >> shift > 2 * n)
-        shift++;
-    size_t buckets = n ? ((high - low) >> shift) + 1 : 0;
-    uint32_t *at = pgk_mem_zalloc(buckets + 1, sizeof *at);
-    struct stack_ref *sorted = pgk_mem_alloc(n + 1, sizeof *sorted);
-    if (!at || !sorted) {
-        pgk_mem_free(at);
-        pgk_mem_free(sorted);
-        return pgk_fail_nomem(r->err);
-    }
-    for (size_t i = 0; i < n; i++)
-        at[((r->entries.v[r->stacks.v[i].entry].id - low) >> shift) + 1]++;
-    for (size_t b = 1; b <= buckets; b++)
-        at[b] += at[b - 1];
-    for (size_t i = 0; i < n; i++)
-        sorted[at[(r->entries.v[r->stacks.v[i].entry].id - low) >> shift]++] = r->stacks.v[i];
-    pgk_mem_free(at);
-    pgk_mem_free(r->stacks.v);
-    r->stacks.v = sorted;
-    r->stacks.cap = n + 1;
-    return 0;
-}
-
-/* Addresses of a stack in the file, leaf first. */
-struct pcs {
-    const uint8_t *v;
-    uint64_t n;
-};
-
-static struct pcs pcs_at(const struct reader *r, uint64_t off)
-{
-    const uint8_t *p = bytes_at(r, off) + 2 * sizeof(uint64_t);
-    return (struct pcs){p, pc_at(p - sizeof(uint64_t), 0)};
-}
-
-/* The number of callers that two stacks share, from the program's entry on. */
-static uint64_t shared_callers(const struct pcs *a, const struct pcs *b)
-{
-    uint64_t n = 0, most = a->n < b->n ? a->n : b->n;
-    while (n < most && pc_at(a->v, a->n - 1 - n) == pc_at(b->v, b->n - 1 - n))
-        n++;
-    return n;
-}
-
-/* Puts a stack into the tree; of what it shares with the one before, the nodes are known. */
-static int add_stack(struct reader *r, const struct stack_ref *ref, const struct pcs *before)
-{
-    struct pcs pcs = pcs_at(r, ref->off);
-    uint64_t shared = shared_callers(&pcs, before);
-    r->path.n = 0;
-    if (!pgk_vec_reserve(&r->path, pcs.n + 1))
-        return pgk_fail_nomem(r->err);
-    r->frames.n = 0;
-    if (!pgk_vec_reserve(&r->frames, pcs.n - shared))
-        return pgk_fail_nomem(r->err);
-    for (uint64_t depth = shared; depth < pcs.n; depth++) {
-        uint32_t frame = frame_of_pc(r, pc_at(pcs.v, pcs.n - 1 - depth));
-        if (frame == PGK_INDEX_NONE)
-            return pgk_fail_nomem(r->err);
-        r->frames.v[r->frames.n++] = frame;
-    }
-    if (!pgk_heap_push(r->heap, r->path.v[shared], r->frames.v, r->frames.n,
-                       r->path.v + shared + 1))
-        return pgk_fail_nomem(r->err);
-    const uint32_t node = r->path.v[pcs.n];
-    struct entry *e = &r->entries.v[ref->entry];
-    if (e->node == PGK_NODE_NONE)
-        e->node = node;
-    else if (e->node != node && !r->segments_changed)
-        return pgk_cur_reject(r->c, r->err, PGK_E_CORRUPT, ref->off,
-                              .record = RECORD(r, "stack", ref->number), .field = "addresses",
-                              .found = PGK_F("another stack under id %" PRIu64, e->id),
-                              .expected = "one stack for each id of a process",
-                              .hint = "two processes wrote into one file; record them apart");
-    return 0;
-}
-
-static int add_stack_range(struct reader *r, size_t first, size_t end)
-{
-    enum { AHEAD = 8 };
-    struct pcs before = {0};
-    if (first)
-        before = pcs_at(r, r->stacks.v[first - 1].off);
-    for (size_t i = first; i < end; i++) {
-        if (i + AHEAD < r->stacks.n) {
-            const struct stack_ref *soon = &r->stacks.v[i + AHEAD];
-            __builtin_prefetch(&r->entries.v[soon->entry], 1);
-            for (size_t line = 0; line < 4; line++)
-                __builtin_prefetch(bytes_at(r, soon->off) + line * CACHE_LINE);
-        }
-        PGK_TRY(add_stack(r, &r->stacks.v[i], &before));
-        before = pcs_at(r, r->stacks.v[i].off);
-    }
-    return 0;
-}
-
-static int add_stacks(struct reader *r)
-{
-    enum { AT_ONCE = 4096 }; /* nodes, about */
-    r->path.n = 0;
-    if (!pgk_vec_push(&r->path, 0))
-        return pgk_fail_nomem(r->err);
-    if (!r->heap->sharing)
-        return add_stack_range(r, 0, r->stacks.n);
-    for (size_t first = 0, end = 0; first < r->stacks.n; first = end) {
-        size_t nodes = 0;
-        while (end < r->stacks.n && nodes < AT_ONCE)
-            nodes += pcs_at(r, r->stacks.v[end++].off).n;
-        PGK_TRY(pgk_heap_claim(r->heap, nodes, 0, r->err));
-        int status = add_stack_range(r, first, end);
-        pgk_heap_release(r->heap, nodes, 0);
-        PGK_TRY(status);
-    }
-    return 0;
-}
-
-static int read_stacks(struct reader *r, uint64_t off)
-{
-    struct pgk_cursor *c = r->c;
-    pgk_cur_seek(c, off, "stack_off");
-    uint64_t count = pgk_cur_count(c, 2 * sizeof(uint64_t), "stack count");
-    PGK_TRY(pgk_cur_check(c, r->err, PGK_F("dump %u, stacks", r->dump)));
-    r->stacks.n = 0;
-    if (!pgk_vec_reserve(&r->stacks, count))
-        return pgk_fail_nomem(r->err);
-    uint32_t guess = 0;
-    for (uint64_t i = 0; i < count; i++) {
-        uint64_t at = pgk_cur_off(c);
-        uint64_t id = pgk_cur_u64(c, "stack id");
-        uint64_t n = pgk_cur_count(c, sizeof(uint64_t), "number of addresses");
-        pgk_cur_take(c, n * sizeof(uint64_t), "addresses");
-        if (c->failed)
-            return pgk_cur_check(c, r->err, RECORD(r, "stack", i));
-        uint32_t e = find_entry(r, id, guess);
-        if (e == PGK_INDEX_NONE)
-            continue; /* a stack without blocks says nothing */
-        guess = e + 1;
-        r->stacks.v[r->stacks.n++] = (struct stack_ref){at, e, (uint32_t)i};
-    }
-    PGK_TRY(sort_stacks(r));
-    return add_stacks(r);
-}
-
-static int add_allocated(struct reader *r)
-{
-    struct entry e = {.off = pgk_cur_off(r->c), .node = PGK_NODE_NONE};
+    struct pgk_raw_entry e = {.off = pgk_cur_off(r->c), .node = PGK_NODE_NONE};
     const struct pgk_raw_allocated allocated = pgk_raw_allocated_read(r->c, &r->dump_notes);
     e.id = allocated.context;
-    uint32_t at = find_entry(r, e.id, PGK_INDEX_NONE);
+    uint32_t at = pgk_raw_entry_find(r, e.id, PGK_INDEX_NONE);
     if (at == PGK_INDEX_NONE && add_entry(r, &e))
         at = (uint32_t)r->entries.n - 1;
     struct pgk_alive *alive = at == PGK_INDEX_NONE ? NULL : alive_of(r, at);
@@ -638,7 +210,7 @@ static int add_allocated(struct reader *r)
     return 0;
 }
 
-static int read_notes(struct reader *r, uint64_t mib_off, uint64_t segments_end)
+static int read_notes(struct pgk_raw_reader *r, uint64_t mib_off, uint64_t segments_end)
 {
     struct pgk_raw_notes notes;
     PGK_TRY(pgk_raw_notes_read(r->c, r->dump, mib_off, segments_end, &notes, r->err));
@@ -667,7 +239,7 @@ static int read_notes(struct reader *r, uint64_t mib_off, uint64_t segments_end)
 }
 
 /* The contexts over time of a finished dump, whose MIBs have been read. */
-static int read_lives(struct reader *r)
+static int read_lives(struct pgk_raw_reader *r)
 {
     const uint64_t lives = pgk_raw_part_open(r->c, &r->dump_notes, PGK_NOTES_LIVES);
     uint32_t guess = 0;
@@ -677,7 +249,7 @@ static int read_lives(struct reader *r)
         const struct pgk_raw_life life = pgk_raw_life_read(r->c, &r->dump_notes);
         if (r->c->failed)
             return pgk_cur_check(r->c, r->err, RECORD(r, "context over time", i));
-        uint32_t at = find_entry(r, life.context, guess);
+        uint32_t at = pgk_raw_entry_find(r, life.context, guess);
         if (at == PGK_INDEX_NONE)
             continue; /* its objects are in a file that the program has put away */
         if (!pgk_raw_times_add_life(&r->times, at, r->dump, &life))
@@ -687,7 +259,7 @@ static int read_lives(struct reader *r)
     return 0;
 }
 
-static int read_dump(struct reader *r, const uint8_t *bytes, size_t size, uint64_t off,
+static int read_dump(struct pgk_raw_reader *r, const uint8_t *bytes, size_t size, uint64_t off,
                      const struct pgk_source *src, size_t *used)
 {
     struct pgk_source here = *src;
@@ -695,7 +267,7 @@ static int read_dump(struct reader *r, const uint8_t *bytes, size_t size, uint64
     struct pgk_cursor c;
     struct pgk_heap_raw_header h;
     pgk_cur_init(&c, bytes + off, size - off, &here);
-    PGK_TRY(read_header(&c, &h, r->err, PGK_F("dump %u, header", r->dump)));
+    PGK_TRY(pgk_raw_header_read(&c, &h, r->err, PGK_F("dump %u, header", r->dump)));
     c.end = c.start + h.total_size;
     r->c = &c;
     r->version = (uint32_t)h.version;
@@ -715,20 +287,20 @@ static int read_dump(struct reader *r, const uint8_t *bytes, size_t size, uint64
                               .hint = "record the profile again");
     /* All at once, so that what one profile loaded stands together. */
     pgk_heap_hold_names(r->heap);
-    int status = read_segments(r, here.base_off + h.segment_off);
+    int status = pgk_raw_segments_read(r, here.base_off + h.segment_off);
     pgk_heap_let_names(r->heap);
     PGK_TRY(status);
     PGK_TRY(read_notes(r, h.mib_off, pgk_cur_off(&c) - here.base_off));
     PGK_TRY(read_mibs(r, here.base_off + h.mib_off));
     PGK_TRY(read_lives(r));
-    PGK_TRY(read_stacks(r, here.base_off + h.stack_off));
+    PGK_TRY(pgk_raw_stacks_read(r, here.base_off + h.stack_off));
     *used = h.total_size;
     return 0;
 }
 
 /* Contexts lie all over the model: what will be needed soon is asked for early, first the
  * position of the context, then the context. */
-static void look_ahead(const struct reader *r, size_t i)
+static void look_ahead(const struct pgk_raw_reader *r, size_t i)
 {
     enum { FAR = 16, NEAR = 8 };
     if (i + FAR < r->entries.n)
@@ -737,11 +309,11 @@ static void look_ahead(const struct reader *r, size_t i)
         pgk_heap_prefetch_context(r->heap, r->entries.v[i + NEAR].node);
 }
 
-static int add_context_range(struct reader *r, const struct pgk_source *src, size_t first,
+static int add_context_range(struct pgk_raw_reader *r, const struct pgk_source *src, size_t first,
                              size_t end)
 {
     for (size_t i = first; i < end; i++) {
-        struct entry *e = &r->entries.v[i];
+        struct pgk_raw_entry *e = &r->entries.v[i];
         look_ahead(r, i);
         struct pgk_mib one, *m = e->merged ? e->merged : &one;
         if (!e->version)
@@ -770,7 +342,7 @@ static int add_context_range(struct reader *r, const struct pgk_source *src, siz
 }
 
 /* Moves the entries into the model. */
-static int add_contexts(struct reader *r, const struct pgk_source *src)
+static int add_contexts(struct pgk_raw_reader *r, const struct pgk_source *src)
 {
     enum { AT_ONCE = 1024 };
     for (size_t first = 0, end; first < r->entries.n; first = end) {
@@ -785,13 +357,13 @@ static int add_contexts(struct reader *r, const struct pgk_source *src)
 
 static uint32_t stack_of(const void *reader, uint64_t id)
 {
-    const struct reader *r = reader;
-    const uint32_t at = find_entry(r, id, PGK_INDEX_NONE);
+    const struct pgk_raw_reader *r = reader;
+    const uint32_t at = pgk_raw_entry_find(r, id, PGK_INDEX_NONE);
     return at == PGK_INDEX_NONE || r->entries.v[at].node == PGK_NODE_NONE ? 0
                                                                           : r->entries.v[at].node;
 }
 
-static int add_curve(struct reader *r)
+static int add_curve(struct pgk_raw_reader *r)
 {
     if (r->times.missing)
         return 0;
@@ -803,7 +375,7 @@ static int add_curve(struct reader *r)
     return ok ? 0 : pgk_fail_nomem(r->err);
 }
 
-static int add_texts(struct reader *r)
+static int add_texts(struct pgk_raw_reader *r)
 {
     pgk_heap_hold_names(r->heap);
     for (size_t i = 0; i < r->texts.paths.n && i < r->modules.n; i++)
@@ -815,7 +387,7 @@ static int add_texts(struct reader *r)
 }
 
 /* The file is of one process. */
-static void tell_origin(const struct reader *r, struct pgk_heap_read_info *info)
+static void tell_origin(const struct pgk_raw_reader *r, struct pgk_heap_read_info *info)
 {
     const struct pgk_heap_read_info found = {
         .version = r->version,
@@ -837,7 +409,7 @@ int pgk_heap_raw_read(struct pgk_heap *h, const uint8_t *bytes, size_t size,
                       const struct pgk_source *src, struct pgk_heap_read_info *info,
                       struct pgk_err *err)
 {
-    struct reader r = {.heap = h, .err = err, .bytes = bytes, .base_off = src->base_off};
+    struct pgk_raw_reader r = {.heap = h, .err = err, .bytes = bytes, .base_off = src->base_off};
     int status = 0;
     size_t off = 0, used = 0;
     do {
