@@ -9,6 +9,7 @@
 #include "runtime_pprof.h"
 #include "runtime_socket.h"
 #include "runtime_start.h"
+#include "runtime_store.h"
 #include "runtime_thread.h"
 
 #include <errno.h>

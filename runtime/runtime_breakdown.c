@@ -9,7 +9,7 @@
 #include "guest_bytes.h"
 #include "guest_memory.h"
 #include "runtime_depot.h"
-#include "runtime_store.h"
+#include "runtime_sheets.h"
 
 /* An entry takes some nanoseconds, so that this is less than half a percent of the time. */
 enum { ENTRIES_PER_MS = 200 };
@@ -62,7 +62,7 @@ void pgrt_breakdown_take(struct pgrt_breakdown *to, u32 now_ms)
     to->ms = now_ms;
     if (now_ms < due_ms || !reserve(contexts))
         return;
-    due_ms = now_ms + (u32)(pgrt_store_add_alive(alive, contexts) / ENTRIES_PER_MS);
+    due_ms = now_ms + (u32)(pgrt_sheets_add_alive(alive, contexts) / ENTRIES_PER_MS);
     for (u32 id = 1; id < contexts; id++) {
         /* A thread may have freed what another one is about to count. */
         if ((i64)alive[id] > 0)

@@ -9,6 +9,7 @@
 #include "guest_sys.h"
 #include "runtime_alloc.h"
 #include "runtime_breakdown.h"
+#include "runtime_finished.h"
 #include "runtime_heap.h"
 #include "runtime_options.h"
 #include "runtime_reach.h"
@@ -16,6 +17,7 @@
 #include "runtime_shadow.h"
 #include "runtime_socket.h"
 #include "runtime_start.h"
+#include "runtime_store.h"
 #include "runtime_thread.h"
 
 #include <errno.h>
@@ -89,7 +91,7 @@ static struct pgrt_life life_of(const struct merged *all, u32 id)
     if (sum)
         return sum->life;
     if (c->allocated)
-        add_allocated(all, &l, pgrt_store_at(c->allocated));
+        add_allocated(all, &l, pgrt_sheets_at(c->allocated));
     return l;
 }
 
@@ -99,7 +101,7 @@ static struct pgrt_mib mib_of(const struct merged *all, u32 id)
     const struct of_context *c = &all->of[id];
     const struct sum *sum = sum_at(all, id);
     return sum      ? sum->mib
-           : c->mib ? *(const struct pgrt_mib *)pgrt_store_at(c->mib)
+           : c->mib ? *(const struct pgrt_mib *)pgrt_sheets_at(c->mib)
                     : (struct pgrt_mib){0};
 }
 
@@ -145,7 +147,7 @@ static void take(void *arg, const struct pgrt_mib *m)
     if (c->mib || c->allocated == IN_SUM)
         add_mib(all, m);
     else
-        c->mib = pgrt_store_place(m);
+        c->mib = pgrt_sheets_place(m);
 }
 
 static void take_life(void *arg, const struct pgrt_allocated *b)
@@ -158,14 +160,14 @@ static void take_life(void *arg, const struct pgrt_allocated *b)
     if (sum)
         add_allocated(all, &sum->life, b);
     else
-        c->allocated = pgrt_store_place(b);
+        c->allocated = pgrt_sheets_place(b);
 }
 
 static void take_lives(struct merged *all)
 {
-    const struct pgrt_notes *notes = pgrt_store_notes();
+    const struct pgrt_notes *notes = pgrt_sheets_notes();
     all->snapshot = notes ? notes->facts.epoch : 0;
-    pgrt_store_each_allocated(take_life, all);
+    pgrt_sheets_each_allocated(take_life, all);
 }
 
 /* Takes it from the sheets before they go; false: there is no memory for it. */
@@ -367,7 +369,7 @@ static u64 plan_notes(const struct merged *all, struct plan *p, u64 off)
     static const enum pgk_notes_parts order[] = {PGK_NOTES_SERIES, PGK_NOTES_BREAKDOWNS,
                                                  PGK_NOTES_LIVES};
     const u64 first = off;
-    const struct pgrt_notes *now = pgrt_store_notes();
+    const struct pgrt_notes *now = pgrt_sheets_notes();
     struct pgrt_notes *notes = &p->notes;
     struct pgrt_facts *facts = &notes->facts;
     pgrt_notes_begin(notes, all->looked ? PGRT_NOTE_UNREACHABLE : 0, 0);
@@ -395,10 +397,10 @@ static u64 plan_notes(const struct merged *all, struct plan *p, u64 off)
 
 static void put_notes(struct pgrt_out *to, const struct merged *all)
 {
-    const struct pgrt_notes *notes = &all->plan.notes, *now = pgrt_store_notes();
+    const struct pgrt_notes *notes = &all->plan.notes, *now = pgrt_sheets_notes();
     if (now) {
-        pgrt_out(to, pgrt_store_points(now), part_bytes(&notes->part[PGK_NOTES_SERIES]));
-        pgrt_out(to, pgrt_store_breakdowns(now), part_bytes(&notes->part[PGK_NOTES_BREAKDOWNS]));
+        pgrt_out(to, pgrt_sheets_points(now), part_bytes(&notes->part[PGK_NOTES_SERIES]));
+        pgrt_out(to, pgrt_sheets_breakdowns(now), part_bytes(&notes->part[PGK_NOTES_BREAKDOWNS]));
     }
     for (u32 id = 1; id < all->n; id++) {
         const struct pgrt_life l = life_of(all, id);
@@ -508,7 +510,7 @@ static void complete_in_place(struct merged *all, int err)
     const bool less = pgrt_histogram || pgrt_options.raw_version != PGK_RAW_NOW;
     pgrt_series_close(pgrt_now_ms());
     pgrt_heap_each(end_now, all);
-    pgrt_store_mark(true);
+    pgrt_sheets_mark(true);
     if (err == -ENOENT && pgg_file_root_is_first())
         pgrt_say("the folder of the profile was removed or renamed: the profile is lost unless its "
                  "file is somewhere else now",
@@ -554,7 +556,7 @@ static int dump(struct merged *all, bool last)
     pgrt_series_close(pgrt_now_ms());
     if (last)
         forget_what_no_dump_needs();
-    pgrt_store_each(take, all);
+    pgrt_sheets_each(take, all);
     take_lives(all);
     pgrt_heap_each(take_live, all);
     if (last && pgrt_options.leak_check)
@@ -647,7 +649,7 @@ void pgrt_exec_begins(void)
         struct merged all = {.n = pgrt_contexts()};
         pgrt_series_close(pgrt_now_ms());
         pgrt_heap_each(end_now, &all);
-        pgrt_store_mark(true);
+        pgrt_sheets_mark(true);
     }
     pgrt_start_world();
 }
@@ -657,6 +659,6 @@ void pgrt_exec_failed(void)
     if (pgrt_gate_now() != pgrt_gate_started || !pgrt_store_is_file() ||
         pgg_sys_process() != pgrt_pid)
         return;
-    pgrt_store_mark(false);
+    pgrt_sheets_mark(false);
     pgrt_socket_begin();
 }

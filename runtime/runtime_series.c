@@ -7,7 +7,7 @@
 
 #include "runtime_breakdown.h"
 #include "runtime_start.h"
-#include "runtime_store.h"
+#include "runtime_sheets.h"
 #include "runtime_thread.h"
 
 enum {
@@ -82,7 +82,7 @@ static void set_limit(struct pgrt_series *s, const struct total *now)
 /* Unless an earlier one was higher: peaks are noticed in steps, points of the series are not. */
 static void snapshot(const struct total *now, u32 now_ms)
 {
-    struct pgrt_notes *notes = pgrt_store_notes();
+    struct pgrt_notes *notes = pgrt_sheets_notes();
     if (!notes || now->bytes <= notes->facts.peak_bytes)
         return;
     notes->facts.peak_ms = now_ms;
@@ -141,7 +141,7 @@ static void thin(struct pgrt_notes *notes, struct pgrt_point *points)
         pgg_compiler_barrier();
     }
     *points_of(notes) = PGRT_POINTS_MAX / 2;
-    struct pgrt_breakdown *breakdowns = pgrt_store_breakdowns(notes);
+    struct pgrt_breakdown *breakdowns = pgrt_sheets_breakdowns(notes);
     for (u32 i = 0; i < PGRT_BREAKDOWNS_MAX / 2; i++)
         pgrt_breakdown_copy(&breakdowns[i], &breakdowns[2 * i + 1]);
     pgg_compiler_barrier();
@@ -153,7 +153,7 @@ static void thin(struct pgrt_notes *notes, struct pgrt_point *points)
 static void break_down(struct pgrt_notes *notes, u32 now_ms)
 {
     const u64 n = *points_of(notes) / PGRT_BREAKDOWN_EVERY;
-    pgrt_breakdown_take(&pgrt_store_breakdowns(notes)[n - 1], now_ms);
+    pgrt_breakdown_take(&pgrt_sheets_breakdowns(notes)[n - 1], now_ms);
     pgg_compiler_barrier();
     notes->part[PGK_NOTES_BREAKDOWNS].records = n;
 }
@@ -163,10 +163,10 @@ static void break_down(struct pgrt_notes *notes, u32 now_ms)
 static void add_point(u32 now_ms)
 {
     struct pgrt_point *points;
-    struct pgrt_notes *notes = pgrt_store_notes();
+    struct pgrt_notes *notes = pgrt_sheets_notes();
     if (!notes)
         return;
-    points = pgrt_store_points(notes);
+    points = pgrt_sheets_points(notes);
     if (*points_of(notes) == PGRT_POINTS_MAX)
         thin(notes, points);
     const struct total now = total();
@@ -197,10 +197,10 @@ PGG_COLD void pgrt_series_point(u32 now_ms)
 
 void pgrt_series_close(u32 now_ms)
 {
-    struct pgrt_notes *notes = pgrt_store_notes();
+    struct pgrt_notes *notes = pgrt_sheets_notes();
     if (!notes)
         return;
-    if (*points_of(notes) && pgrt_store_points(notes)[*points_of(notes) - 1].ms == now_ms)
+    if (*points_of(notes) && pgrt_sheets_points(notes)[*points_of(notes) - 1].ms == now_ms)
         --*points_of(notes);
     add_point(now_ms);
 }

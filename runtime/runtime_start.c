@@ -16,6 +16,7 @@
 #include "runtime_reach.h"
 #include "runtime_series.h"
 #include "runtime_socket.h"
+#include "runtime_store.h"
 #include "runtime_thread.h"
 #include "runtime_trigger.h"
 
@@ -172,7 +173,7 @@ void pgrt_accesses_count(void)
     pgrt_instrumented = true;
     pgrt_init();
     if (first)
-        pgrt_store_tell_flags();
+        pgrt_sheets_note_flags();
 }
 
 /* Counting code cannot do without counters, and would only crash with less to say. */
@@ -200,7 +201,7 @@ void __memprof_version_mismatch_check_v1(void) {}
 void __pgokit_heap_merges(void)
 {
     merged = true;
-    pgrt_store_tell_flags();
+    pgrt_sheets_note_flags();
 }
 
 int __memprof_profile_dump(void)

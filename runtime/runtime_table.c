@@ -6,6 +6,7 @@
 #include "guest_memory.h"
 #include "guest_processor.h"
 #include "runtime_shadow.h"
+#include "runtime_store.h"
 #include "runtime_thread.h"
 
 u64 pgrt_dropped;
@@ -126,9 +127,9 @@ PGG_COLD struct pgrt_allocated *pgrt_table_new(struct pgrt_thread *t, u32 contex
         return NULL;
     if (!*span)
         *span = pgg_map(PGRT_TABLE_SPAN * sizeof **span);
-    struct pgrt_allocated *b = *span ? pgrt_store_allocated(t, context) : NULL;
+    struct pgrt_allocated *b = *span ? pgrt_sheets_allocated(t, context) : NULL;
     if (b)
-        (*span)[context % PGRT_TABLE_SPAN].allocated = pgrt_store_place(b);
+        (*span)[context % PGRT_TABLE_SPAN].allocated = pgrt_sheets_place(b);
     return b;
 }
 
@@ -185,7 +186,7 @@ static PGG_COLD void add_first(struct pgrt_thread *t, const struct pgrt_header *
     struct pgrt_mib *m = NULL;
     /* Another thread may have allocated the object. */
     if (b || (b = pgrt_table_new(t, h->context, true)))
-        m = pgrt_store_entry(t);
+        m = pgrt_sheets_entry(t);
     if (!m) {
         __atomic_fetch_add(&pgrt_dropped, 1, __ATOMIC_RELAXED);
         return;
@@ -193,9 +194,9 @@ static PGG_COLD void add_first(struct pgrt_thread *t, const struct pgrt_header *
     note_end(b, h);
     touch(b, h, use);
     pgrt_mib_one(m, h, use.accesses, end_ms, end_cpu);
-    pgrt_store_publish(t); /* a kill finds the entry whole or not at all */
+    pgrt_sheets_publish(t); /* a kill finds the entry whole or not at all */
     t->table.spans[h->context / PGRT_TABLE_SPAN][h->context % PGRT_TABLE_SPAN].mib =
-        pgrt_store_place(m);
+        pgrt_sheets_place(m);
 }
 
 /* Closes an object in its context's entries; the entry for what is alive, or NULL. */
@@ -210,8 +211,8 @@ PGG_INLINE struct pgrt_allocated *close_object(struct pgrt_thread *t, const stru
         add_first(t, h, use, end_ms, end_cpu);
         return pgrt_table_allocated(&t->table, h->context);
     }
-    struct pgrt_allocated *b = pgrt_store_at(slot->allocated);
-    struct pgrt_mib *m = pgrt_store_at(slot->mib);
+    struct pgrt_allocated *b = pgrt_sheets_at(slot->allocated);
+    struct pgrt_mib *m = pgrt_sheets_at(slot->mib);
     note_end(b, h);
     touch(b, h, use);
     add(m, h, use.accesses, end_ms, end_cpu);
@@ -263,7 +264,7 @@ void pgrt_table_clear(struct pgrt_thread *t)
             pgg_unmap(spans[i], PGRT_TABLE_SPAN * sizeof **spans);
             spans[i] = NULL;
         }
-    pgrt_store_leave(t);
+    pgrt_sheets_leave(t);
 }
 
 #define MERGE_SUM(f) a->f += b->f

@@ -7,7 +7,7 @@
 #include "runtime_object.h"
 #include "runtime_raw.h"
 #include "runtime_series.h"
-#include "runtime_store.h"
+#include "runtime_sheets.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -67,7 +67,7 @@ PGG_INLINE const struct pgrt_slot *pgrt_table_slot(const struct pgrt_table *tabl
 PGG_INLINE struct pgrt_allocated *pgrt_table_allocated(const struct pgrt_table *table, u32 context)
 {
     const struct pgrt_slot *slot = pgrt_table_slot(table, context);
-    return slot && slot->allocated ? pgrt_store_at(slot->allocated) : NULL;
+    return slot && slot->allocated ? pgrt_sheets_at(slot->allocated) : NULL;
 }
 
 /* An object of the context is probably made next. */

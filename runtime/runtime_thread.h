@@ -6,7 +6,7 @@
 #include "runtime_cost.h"
 #include "runtime_depot.h"
 #include "runtime_series.h"
-#include "runtime_store.h"
+#include "runtime_sheets.h"
 #include "runtime_table.h"
 
 #pragma GCC visibility push(hidden)
@@ -22,7 +22,7 @@ struct pgrt_thread {
     struct pgrt_thread *next; /* in the list of all, which only grows */
     const char *pointer;      /* of the thread: its variables are around it */
     u32 number;               /* the system's; 0: it was not asked under a filter of system calls */
-    struct pgrt_store store;
+    struct pgrt_sheets sheets;
     struct pgrt_series series;
     struct pgrt_cost cost;
     struct pgg_walker walker;

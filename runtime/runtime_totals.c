@@ -45,7 +45,7 @@ bool pgrt_totals_take(struct pgrt_totals *t)
         t->n = pgrt_contexts();
         t->of = pgg_map(bytes_of(t));
         if (t->of)
-            pgrt_store_each_allocated(take, t);
+            pgrt_sheets_each_allocated(take, t);
     }
     pgrt_start_world();
     if (!t->of)

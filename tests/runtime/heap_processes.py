@@ -238,8 +238,8 @@ def build_races(folder, *flags):
     runtime = os.path.dirname(EXPORTS)
     guest = os.path.join(runtime, "..", "guest")
     parts = ["access", "alloc", "answer", "breakdown", "cost", "depot", "dump", "heap", "mapped",
-             "notes", "options", "pprof", "reach", "reach_maps", "series", "socket", "start",
-             "store", "table", "thread", "totals", "trigger"]
+             "finished", "notes", "options", "pprof", "reach", "reach_maps", "series", "sheets",
+             "socket", "start", "store", "table", "thread", "totals", "trigger"]
     run([tool("clang-22"), "-g", "-O1", *flags, *FRAMES[2:],
          f"-I{guest}", f"-I{runtime}", f"-I{runtime}/../lib/records",
          os.path.join(HERE, "programs", "races.c"),
