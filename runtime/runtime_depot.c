@@ -154,6 +154,24 @@ static PGG_COLD u32 intern(u64 hash, const u64 *pcs, u32 n)
     return id;
 }
 
+/* Bounds of the code of the runtime and of all that is linked into it (combine). */
+extern const char pgg_own_code[] __attribute__((visibility("hidden")));
+extern const char pgg_own_code_end[] __attribute__((visibility("hidden")));
+
+/* The addresses of a stack without those of the runtime: its functions that take the place of those
+ * of the C library call these, which may allocate. */
+static void take_pcs(const struct pgg_walker *w, struct pgg_stack_found *found, u64 *pcs)
+{
+    const u64 from = (u64)(uintptr_t)pgg_own_code, to = (u64)(uintptr_t)pgg_own_code_end;
+    u32 n = 0;
+    pgg_walk_pcs(w, found, pcs);
+    for (u32 i = 0; i < found->n; i++) {
+        pcs[n] = pcs[i];
+        n += pcs[i] - from >= to - from;
+    }
+    found->n = n;
+}
+
 /* Adds a stack that no thread has recorded yet. */
 static PGG_COLD u32 context_new(struct pgrt_thread *t, const void *frame,
                                 struct pgg_stack_found *found, u64 *pcs)
@@ -161,7 +179,7 @@ static PGG_COLD u32 context_new(struct pgrt_thread *t, const void *frame,
     if (pgg_modules_learn(pcs, found->n)) {
         pgg_frames_forget();
         *found = pgg_walk(&t->walker, frame, pcs);
-        pgg_walk_pcs(&t->walker, found, pcs);
+        take_pcs(&t->walker, found, pcs);
         pgg_modules_learn(pcs, found->n);
     }
     return intern(found->hash, pcs, found->n);
@@ -275,7 +293,7 @@ static __attribute__((noinline)) u32 context_walk(struct pgrt_thread *t, const v
     if (PGG_UNLIKELY(c->hash != found.hash || !c->context)) {
         c = find_cached(d, found.hash);
         if (PGG_UNLIKELY(!c)) {
-            pgg_walk_pcs(&t->walker, &found, pcs);
+            take_pcs(&t->walker, &found, pcs);
             u32 id = lookup(found.hash, pcs, found.n);
             if (!id && !(id = context_new(t, frame, &found, pcs)))
                 return 0;

@@ -141,6 +141,27 @@ def no_own_functions(program, profile):
     require(not own, f"in contexts: {sorted(own)}")
 
 
+def inside_library(folder, compiler, link):
+    """Stacks have no frame of the runtime, also where it was called between main and malloc."""
+    program = build(folder, "inside_library.c", compiler, link)
+    run([program], folder)
+    path = one_file(folder)
+    profile = raw_profile.Profile(path)
+    if link == "shared":
+        shown = json.loads(run([PGOKIT, "show", "--json", path, "-b", program], folder).stdout)
+        frames = [frame for context in shown["contexts"] for frame in context["stack"]]
+        files = {os.path.basename(frame.get("file", "")) for frame in frames}
+        require(not any(file.startswith("runtime_") for file in files), f"{files}")
+        names = {frame.get("function") for frame in frames}
+    else:
+        pcs = {pc - profile.segments[0][2] for context in profile.contexts for pc in context}
+        names = {name for name, start, end in raw_profile.symbols(program)
+                 if any(start <= pc < end for pc in pcs)}
+        own = {name for name, _, _ in raw_profile.symbols(ARCHIVE)}
+        require(not names & own, f"in contexts: {sorted(names & own)}")
+    require({"main", "by_number", "by_assembly"} <= names, f"{names}")
+
+
 def by_symbol(folder):
     """A function of assembly is shown by its symbol, in no record, and in no profile for compilers:
     these are the same as those without it."""
@@ -396,6 +417,9 @@ def main():
     for compiler, link in (("clang-22", "archive"), ("clang-22", "static"), ("gcc", "shared")):
         cases.run(f"results of memory functions: {compiler}, {link}", memory_functions, compiler,
                   link)
+    for compiler, link in (("clang-22", "archive"), ("clang-22", "static"), ("clang-22", "shared"),
+                           ("gcc", "archive"), ("gcc", "shared")):
+        cases.run(f"no frame of the runtime: {compiler}, {link}", inside_library, compiler, link)
     cases.run("named by a symbol only", by_symbol)
     cases.run("valgrind's counts per site", beside_dhat)
     cases.run("LLVM's runtime beside ours", beside_llvm)

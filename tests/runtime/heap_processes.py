@@ -242,6 +242,7 @@ def build_races(folder, *flags):
              "socket", "start", "store", "table", "thread", "totals", "trigger"]
     run([tool("clang-22"), "-g", "-O1", *flags, *FRAMES[2:],
          f"-I{guest}", f"-I{runtime}", f"-I{runtime}/../lib/records",
+         "-Wl,--defsym=pgg_own_code=0", "-Wl,--defsym=pgg_own_code_end=0",
          os.path.join(HERE, "programs", "races.c"),
          *[f"{runtime}/runtime_{part}.c" for part in parts],
          *sorted(set(glob.glob(os.path.join(guest, "*.c"))) -
