@@ -5,8 +5,8 @@
  *   -e N  a sample every N instructions (997)
  *   -n N  at most N samples (2000); the program then runs on by itself
  *
- * The program stops at breakpoints alone, at the end of each basic block, and what the branch there
- * does is worked out from the registers: a single step takes many times as long, above all in a
+ * The program stops at breakpoints alone, at each branch whose target the code does not say, and what
+ * it does is worked out from the registers: a single step takes many times as long, above all in a
  * virtual machine, whose host it stops, too. Indirect branches through tables are stepped over.
  *
  * Linux on x86-64. Source: ptrace(2); the text is that of docs/formats/perf-text.md. */
@@ -29,7 +29,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { STACK = 32, CHAIN = 64, CACHE = 1 << 16, BREAKPOINT = 0xcc };
+enum { STACK = 32, CHAIN = 64, CACHE = 1 << 16, CODE = 16, BREAKPOINT = 0xcc };
 
 struct branch {
     uint64_t from, to;
@@ -39,6 +39,8 @@ struct branch {
 struct known {
     uint64_t addr;
     struct pgk_insn insn;
+    uint8_t bytes[CODE]; /* from it on, without breakpoints */
+    size_t n;
 };
 
 /* A place where a breakpoint was set, and the byte that it stands for; a hash table of CACHE
@@ -62,6 +64,7 @@ struct trace {
     unsigned long steps, samples;
     struct branch ring[STACK];
     unsigned long branches;
+    PGK_VEC(struct branch) passed; /* on the way to the next stop */
     PGK_VEC(uint64_t) seen; /* starts of mappings that were told */
 };
 
@@ -113,9 +116,9 @@ static void remove_patch(struct trace *t, uint64_t addr)
 }
 
 /* The bytes of code from `addr` on as they are without breakpoints. */
-static size_t read_code(struct trace *t, uint64_t addr, uint8_t bytes[16])
+static size_t read_code(struct trace *t, uint64_t addr, uint8_t bytes[CODE])
 {
-    size_t n = 16;
+    size_t n = CODE;
     while (n && !peek(t->pid, addr, bytes, n))
         n--; /* at the end of a mapping */
     for (size_t i = 0; i < n; i++) {
@@ -126,18 +129,22 @@ static size_t read_code(struct trace *t, uint64_t addr, uint8_t bytes[16])
     return n;
 }
 
-static const struct pgk_insn *insn_at(struct trace *t, uint64_t addr)
+static const struct known *known_at(struct trace *t, uint64_t addr)
 {
     struct known *k = &t->known[addr % CACHE];
-    uint8_t bytes[16];
     if (k->addr == addr)
-        return &k->insn;
-    size_t n = read_code(t, addr, bytes);
+        return k;
+    k->n = read_code(t, addr, k->bytes);
     k->addr = addr;
     k->insn = (struct pgk_insn){.length = 1};
-    if (n)
-        pgk_insn_decode(&t->decoder, bytes, n, addr, &k->insn);
-    return &k->insn;
+    if (k->n)
+        pgk_insn_decode(&t->decoder, k->bytes, k->n, addr, &k->insn);
+    return k;
+}
+
+static const struct pgk_insn *insn_at(struct trace *t, uint64_t addr)
+{
+    return &known_at(t, addr)->insn;
 }
 
 /* Mappings of code that are new, in perf's words. */
@@ -260,9 +267,10 @@ static bool holds(unsigned condition, uint64_t flags)
  * knows. */
 static bool follow(struct trace *t, const struct pgk_insn *insn, struct user_regs_struct *regs)
 {
-    uint8_t bytes[16];
     uint64_t target = insn->target, next = insn->addr + insn->length;
-    const size_t n = read_code(t, insn->addr, bytes);
+    const struct known *k = known_at(t, insn->addr);
+    const uint8_t *bytes = k->bytes;
+    const size_t n = k->n;
     size_t i = 0;
     while (i + 1 < n && strchr("\x2e\x3e\xf2\xf3\x48", bytes[i]) && bytes[i])
         i++;
@@ -324,20 +332,25 @@ static void sample_if_due(struct trace *t, const struct user_regs_struct *regs)
     t->samples++;
 }
 
-/* Up to the branch that ends the block, or to the instruction of the next sample. */
+/* Up to the next branch whose target the code does not say, or to the instruction of the next
+ * sample, by direct jumps and calls: these become what is passed. */
 static uint64_t next_stop(struct trace *t, uint64_t addr, unsigned long *n)
 {
     const unsigned long left = t->every - t->steps % t->every;
-    const struct pgk_insn *insn;
-    for (*n = 0; *n < left; ++*n, addr += insn->length) {
-        insn = insn_at(t, addr);
-        if (!insn->valid || insn->kind != PGK_INSN_OTHER)
+    t->passed.n = 0;
+    for (*n = 0; *n < left; ++*n) {
+        const struct pgk_insn *insn = insn_at(t, addr);
+        const bool goes = insn->kind == PGK_INSN_JUMP || insn->kind == PGK_INSN_CALL;
+        if (!insn->valid || (goes ? insn->indirect : insn->kind != PGK_INSN_OTHER))
             break;
+        if (goes && !pgk_vec_push(&t->passed, ((struct branch){addr, insn->target})))
+            fail("memory");
+        addr = goes ? insn->target : addr + insn->length;
     }
     return addr;
 }
 
-/* Goes through a block, or a part of it up to a sample. False if the program has ended. */
+/* Goes on to the next stop, and over the branch there. False if the program has ended. */
 static bool go_on(struct trace *t, struct user_regs_struct *regs, int *signal, int *status)
 {
     unsigned long n;
@@ -349,6 +362,8 @@ static bool go_on(struct trace *t, struct user_regs_struct *regs, int *signal, i
             return false;
         if (regs->rip != stop)
             return true;
+        for (size_t i = 0; i < t->passed.n; i++)
+            take_step(t, t->passed.v[i].from, t->passed.v[i].to);
         t->steps += n;
         if (t->steps % every == 0) {
             remove_patch(t, stop);
@@ -461,6 +476,7 @@ int main(int argc, char **argv)
     }
     int status = run(&t);
     pgk_insn_decoder_close(&t.decoder);
+    pgk_vec_free(&t.passed);
     pgk_vec_free(&t.seen);
     free(t.known);
     free(t.patches);
