@@ -2,9 +2,11 @@
 however ours came about, for programs of clang 14 to 23 and of rustc. llvm-cov finds a function by
 its hash in the program, so that a hash that is changed shows as a function that never ran."""
 
+import functools
 import os
 import re
 import sys
+import threading
 
 from instr_profiles import many_branches, profdata
 from peers import PROGRAMS, Skip, at_hand, beside, good, main, peer, require, run, tool
@@ -12,6 +14,7 @@ from peers import PROGRAMS, Skip, at_hand, beside, good, main, peer, require, ru
 RELEASES = (14, 16, 19, 22, 23)
 COVERAGE = ["-fprofile-instr-generate", "-fcoverage-mapping"]
 RUNS = ("3", "9")
+RECORDING = threading.Lock()
 
 
 class Recorded:
@@ -24,7 +27,9 @@ class Recorded:
         self.exe = f"{self.folder}/program"
         self.raws = [f"{self.folder}/{arg}.profraw" for arg in RUNS]
         self.theirs = f"{self.folder}/theirs.profdata"
-        self.reports = {}
+        self.lock = threading.Lock()
+        self.made = 0
+        self.ours, self.newer, self.reports = {}, {}, {}
 
     def record(self, *start):
         for arg, raw in zip(RUNS, self.raws):
@@ -42,7 +47,15 @@ class Recorded:
             self.reports[key] = result.text + result.errors
         return self.reports[key]
 
+    def by_newer(self, release):
+        """What llvm-profdata of a newer release makes of the index."""
+        if release not in self.newer:
+            self.newer[release] = f"{self.folder}/by-{release}.profdata"
+            good(profdata(release), "merge", self.theirs, "-o", self.newer[release])
+        return self.newer[release]
 
+
+@functools.lru_cache(maxsize=None)
 def by_clang(work, release, *flags):
     compiler = tool("clang", release)
     recorded = Recorded(work, f"clang {release}", release, 19 if flags else 0)
@@ -51,6 +64,7 @@ def by_clang(work, release, *flags):
     return recorded.record(*beside(compiler))
 
 
+@functools.lru_cache(maxsize=None)
 def by_rustc(work):
     rustc = peer("rustc")
     recorded = Recorded(work, "rustc", rust_llvm(rustc))
@@ -71,18 +85,16 @@ def rust_llvm(rustc):
     raise Skip(f"no llvm-cov {version} for programs of this rustc")
 
 
-def ours(work, recorded, *target):
+def ways(work, recorded, target):
     """Each way from the raw profiles to an indexed file: its name, and the file."""
     def pgokit(verb, *args, to=target):
-        nonlocal made
-        made += 1
-        out = f"{folder}/{made}"
+        recorded.made += 1
+        out = f"{recorded.folder}/{recorded.made}"
         result = run(work.pgokit, verb, *args, *to, "-q", "-o", out)
         # What some targets cannot hold, and what convert says of it.
         require(result.code == ("build ids of programs are not" in result.errors), str(result))
         return out
 
-    folder, made = work.temp("ours"), 0
     yield "merge", pgokit("merge", *recorded.raws)
     yield "convert", pgokit("convert", recorded.theirs)
     parts = [pgokit("merge", "--partial", raw, to=[]) for raw in recorded.raws]
@@ -93,13 +105,18 @@ def ours(work, recorded, *target):
                                                             to=["--to", "raw"]))
     for release in at_hand(*RELEASES):
         if release > recorded.release:
-            newer = f"{folder}/by-{release}.profdata"
-            good(profdata(release), "merge", recorded.theirs, "-o", newer)
+            newer = recorded.by_newer(release)
             yield f"merge of what llvm-profdata {release} wrote", pgokit("merge", newer)
 
 
 def same_report(work, record, reader, *args):
-    recorded = record(work, *args)
+    with RECORDING:  # once for all readers
+        recorded = record(work, *args)
+    with recorded.lock:
+        compare(work, recorded, reader)
+
+
+def compare(work, recorded, reader):
     wanted = recorded.report(reader, recorded.theirs)
     require("TOTAL" in wanted and "100.00%" not in wanted.split("TOTAL")[1].split("\n")[0] and
             " 0.00%" not in wanted.split("TOTAL")[1], f"says nothing of a loss:\n{wanted}")
@@ -109,7 +126,9 @@ def same_report(work, record, reader, *args):
     if reader >= 22:  # asked for, hashes stay all the same
         targets += [("--index-version", "13")]
     for target in targets:
-        for name, profile in ours(work, recorded, *target):
+        if target not in recorded.ours:
+            recorded.ours[target] = list(ways(work, recorded, target))
+        for name, profile in recorded.ours[target]:
             found = recorded.report(reader, profile)
             require(found == wanted, f"{name} {' '.join(target)}\nwas:\n{wanted}\nis:\n{found}")
 

@@ -15,20 +15,30 @@ COVERAGE = {14: ["-fcondition-coverage"], 15: ["-fcondition-coverage", "-fpath-c
             16: ["-fcondition-coverage", "-fpath-coverage"]}
 
 
-def recorded(folder, release=12, more=()):
-    """The program's .gcda of each run, and where gcc looks for it. Static, so that what a newer
-    Debian's compiler made runs here."""
-    compiler = peer(f"g++-{release}")
+def record(folder, compiler, more):
+    """Builds and runs the program. Static, so that what a newer Debian's compiler made runs here."""
     shutil.copy(os.path.join(PROGRAMS, SOURCE), folder)
     options = ["-fprofile-generate", "-ftest-coverage", *more]
     good(compiler, "-O2", *options, "-c", SOURCE, "-o", "counted.o", cwd=folder)
     good(compiler, "-static", *options, "counted.o", "-o", "counted", cwd=folder)
-    runs = []
     for n in RUNS:
         good(f"{folder}/counted", str(n), cwd=folder)
         os.makedirs(f"{folder}/{n}")
-        runs.append(shutil.move(f"{folder}/counted.gcda", f"{folder}/{n}/counted.gcda"))
-    return runs
+        shutil.move(f"{folder}/counted.gcda", f"{folder}/{n}/counted.gcda")
+
+
+def recorded(work, folder, release=12, more=()):
+    """The program's .gcda of each run, and where gcc looks for it. The program is built and run
+    once for all cases."""
+    compiler = peer(f"g++-{release}")
+    stat = os.stat(compiler)
+    key = (release, more, read(os.path.join(PROGRAMS, SOURCE)), stat.st_size, stat.st_mtime_ns)
+    kept = work.shared("gcov", key, lambda to: record(to, compiler, more))
+    for name in (SOURCE, "counted.gcno"):
+        shutil.copy(os.path.join(kept, name), folder)
+    for n in RUNS:
+        shutil.copytree(f"{kept}/{n}", f"{folder}/{n}")
+    return [f"{folder}/{n}/counted.gcda" for n in RUNS]
 
 
 def dump(path, release=12):
@@ -65,7 +75,7 @@ def lists(numbers):
 
 def like_gcov_tool(work, release, more=()):
     folder = work.temp("gcov")
-    runs = recorded(folder, release, more)
+    runs = recorded(work, folder, release, more)
     merge(work, f"{folder}/two.gcda", *runs[:2])
     good(peer(f"gcov-tool-{release}"), "merge", f"{folder}/10", f"{folder}/100", "-o",
          f"{folder}/merged")
@@ -91,7 +101,7 @@ def files_below(folder):
 def folders(work):
     """Whole programs: files of the same place are added up, others come along."""
     folder = work.temp("gcov-folders")
-    runs = recorded(folder)
+    runs = recorded(work, folder)
     for top, run_file in (("a", runs[0]), ("b", runs[1])):
         for place in ("one.gcda", "deep/er/two.gcda"):
             os.makedirs(os.path.dirname(f"{folder}/{top}/{place}"), exist_ok=True)
@@ -119,7 +129,7 @@ def folders(work):
 
 def any_order(work):
     folder = work.temp("gcov-order")
-    a, b, c = recorded(folder)
+    a, b, c = recorded(work, folder)
     merge(work, f"{folder}/abc", a, b, c)
     want = read(f"{folder}/abc")
     for name, inputs in (("cba", (c, b, a)), ("bac", (b, a, c))):
@@ -146,7 +156,7 @@ def compiled(folder, release, profile, complaints=0):
 def used_by_gcc(work, release):
     """Objects by our file are those by gcov-tool's."""
     folder = work.temp("gcov-use")
-    runs = recorded(folder, release)
+    runs = recorded(work, folder, release)
     merge(work, f"{folder}/ours.gcda", *runs[:2])
     good(peer(f"gcov-tool-{release}"), "merge", f"{folder}/10", f"{folder}/100", "-o",
          f"{folder}/merged")
@@ -154,6 +164,14 @@ def used_by_gcc(work, release):
                for profile in (f"{folder}/merged/counted.gcda", f"{folder}/ours.gcda", None)]
     require(objects[0] == objects[1], "the objects differ")
     require(objects[0] != objects[2], "the profile has no effect")
+
+
+def own_object(work, release):
+    """What gcc makes with its own counters, once for all cases."""
+    def make(folder):
+        compiled(folder, release, recorded(work, folder, release)[0])
+    key = (release, read(os.path.join(PROGRAMS, SOURCE)))
+    return read(os.path.join(work.shared("gcov-used", key, make), "counted.o"))
 
 
 def graphs(work, path):
@@ -166,13 +184,13 @@ def of_another_release(work, release, other):
     """The counters of one release make the object that the other release's own make, where both
     have the same graphs; as they are, that one ignores them."""
     folder, own = work.temp("gcov-from"), work.temp("gcov-own")
-    theirs, ours = recorded(folder, other)[0], recorded(own, release)[0]
+    theirs, ours = recorded(work, folder, other)[0], recorded(work, own, release)[0]
     version = good(peer(f"gcc-{release}"), "-dumpfullversion").strip().rpartition(".")[0]
     converted = f"{folder}/converted.gcda"
     good(work.pgokit, "convert", theirs, "--to", f"gcc{version}", "-o", converted)
     differ = len(graphs(work, theirs).items() - graphs(work, ours).items())
     require(differ <= 1, f"{differ} functions have other graphs")
-    want = compiled(own, release, ours)
+    want = own_object(work, release)
     found = compiled(own, release, converted, differ)
     require((found == want) == (not differ), "another object")
     require(f"read by gcc {version}" in good(work.pgokit, "check", converted), "another release")
@@ -185,7 +203,7 @@ def of_another_release(work, release, other):
 
 def named(work, release):
     folder = work.temp("gcov-names")
-    runs = recorded(folder, release, COVERAGE.get(release, ()))
+    runs = recorded(work, folder, release, COVERAGE.get(release, ()))
     shutil.copy(f"{folder}/counted.gcno", f"{folder}/10/counted.gcno")
     shown = good(work.pgokit, "show", runs[0], "--top", "0")
     for name in ("_Z5callsi", "_Z4condiii", SOURCE):
@@ -197,7 +215,7 @@ def named(work, release):
 
 def refused(work):
     folder = work.temp("gcov-refuse")
-    a = recorded(folder)[0]
+    a = recorded(work, folder)[0]
     other = work.temp("gcov-other")
     with open(f"{other}/{SOURCE}", "w", encoding="ascii") as f:
         f.write("int main() { return 0; }\n")
