@@ -16,7 +16,7 @@ COVERAGE = {14: ["-fcondition-coverage"], 15: ["-fcondition-coverage", "-fpath-c
 
 
 def record(folder, compiler, more):
-    """Builds and runs the program. Static, so that what a newer Debian's compiler made runs here."""
+    """Builds and runs the program; static, so that what newer Debian's compilers made runs here."""
     shutil.copy(os.path.join(PROGRAMS, SOURCE), folder)
     options = ["-fprofile-generate", "-ftest-coverage", *more]
     good(compiler, "-O2", *options, "-c", SOURCE, "-o", "counted.o", cwd=folder)

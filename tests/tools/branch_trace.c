@@ -5,9 +5,9 @@
  *   -e N  a sample every N instructions (997)
  *   -n N  at most N samples (2000); the program then runs on by itself
  *
- * The program stops at breakpoints alone, at each branch whose target the code does not say, and what
- * it does is worked out from the registers: a single step takes many times as long, above all in a
- * virtual machine, whose host it stops, too. Indirect branches through tables are stepped over.
+ * The program stops at breakpoints alone, at each branch whose target the code does not say, and
+ * what it does is worked out from the registers: a single step takes many times as long, above all
+ * in a virtual machine, whose host it stops, too. Indirect branches by tables are stepped over.
  *
  * Linux on x86-64. Source: ptrace(2); the text is that of docs/formats/perf-text.md. */
 #include "insn.h"
