@@ -1,6 +1,8 @@
 /* Symbolisation with libdw, written for clearness; see plain_symboliser.h. */
 #include "plain_symboliser.h"
 
+#include "vec.h"
+
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <fcntl.h>
@@ -10,14 +12,17 @@
 
 enum { MAX_DEPTH = 256, AT_GNU_DISCRIMINATOR = 0x2136 /* not in dwarf.h */ };
 
+struct function {
+    Dwarf_Die die;
+    size_t outer; /* 1 + index of the function around it; 0: none */
+};
+
 struct plain_symboliser {
     int fd;
     Dwarf *dw;
-    /* The walk for one address: where it is, and the innermost function found so far
-     * with all DIEs around it. */
-    uint64_t addr;
-    Dwarf_Die path[MAX_DEPTH], found[MAX_DEPTH];
-    unsigned n_found;
+    /* Of the unit whose DIE this is, all functions, each before those in it. */
+    void *unit;
+    PGK_VEC(struct function) functions;
 };
 
 struct plain_symboliser *plain_open(const char *path)
@@ -36,6 +41,7 @@ struct plain_symboliser *plain_open(const char *path)
 
 void plain_close(struct plain_symboliser *s)
 {
+    pgk_vec_free(&s->functions);
     dwarf_end(s->dw);
     if (s->fd >= 0)
         close(s->fd);
@@ -48,21 +54,41 @@ static bool is_function(Dwarf_Die *die)
     return tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine;
 }
 
-/* A later function that covers the address replaces an earlier one, as in LLVM. */
-static void visit(struct plain_symboliser *s, Dwarf_Die *parent, unsigned depth)
+static void collect(struct plain_symboliser *s, Dwarf_Die *parent, size_t outer, unsigned depth)
 {
-    if (depth == MAX_DEPTH || dwarf_child(parent, &s->path[depth]) != 0)
+    Dwarf_Die die;
+    if (depth == MAX_DEPTH || dwarf_child(parent, &die) != 0)
         return;
-    Dwarf_Die *die = &s->path[depth];
     do {
-        if (is_function(die) && dwarf_haspc(die, s->addr) > 0) {
-            for (unsigned i = 0; i <= depth; i++)
-                s->found[i] = s->path[i];
-            s->n_found = depth + 1;
+        size_t around = outer;
+        if (is_function(&die)) {
+            if (!pgk_vec_push(&s->functions, ((struct function){die, outer})))
+                abort();
+            around = s->functions.n;
         }
-        if (dwarf_haschildren(die) > 0)
-            visit(s, die, depth + 1);
-    } while (dwarf_siblingof(die, die) == 0);
+        if (dwarf_haschildren(&die) > 0)
+            collect(s, &die, around, depth + 1);
+    } while (dwarf_siblingof(&die, &die) == 0);
+}
+
+/* The innermost function at the address. A later one that covers it replaces an earlier one, as in
+ * LLVM. */
+static struct function *find_function(struct plain_symboliser *s, Dwarf_Die *unit, uint64_t addr)
+{
+    if (s->unit != unit->addr) {
+        s->functions.n = 0;
+        collect(s, unit, 0, 0);
+        s->unit = unit->addr;
+    }
+    for (size_t i = s->functions.n; i > 0; i--)
+        if (dwarf_haspc(&s->functions.v[i - 1].die, addr) > 0)
+            return &s->functions.v[i - 1];
+    return NULL;
+}
+
+static struct function *around(struct plain_symboliser *s, const struct function *f)
+{
+    return f->outer ? &s->functions.v[f->outer - 1] : NULL;
 }
 
 static const char *name_of(Dwarf_Die *die)
@@ -110,7 +136,8 @@ static void fill_line(Dwarf_Die *cu, uint64_t addr, struct plain_frame *f)
 
 /* The unit that covers the address, and where its functions are: of a skeleton in the
  * split unit. */
-static bool find_unit(struct plain_symboliser *s, Dwarf_Die *cu, Dwarf_Die *functions)
+static bool find_unit(struct plain_symboliser *s, uint64_t addr, Dwarf_Die *cu,
+                      Dwarf_Die *functions)
 {
     Dwarf_CU *unit = NULL;
     Dwarf_Half version;
@@ -119,7 +146,7 @@ static bool find_unit(struct plain_symboliser *s, Dwarf_Die *cu, Dwarf_Die *func
     while (dwarf_get_units(s->dw, unit, &unit, &version, &type, cu, &split) == 0) {
         if (type != DW_UT_compile && type != DW_UT_skeleton)
             continue;
-        if (dwarf_haspc(cu, s->addr) > 0) {
+        if (dwarf_haspc(cu, addr) > 0) {
             bool is_split = type == DW_UT_skeleton && dwarf_tag(&split) == DW_TAG_compile_unit;
             *functions = is_split ? split : *cu;
             return true;
@@ -131,20 +158,14 @@ static bool find_unit(struct plain_symboliser *s, Dwarf_Die *cu, Dwarf_Die *func
 unsigned plain_symbolise(struct plain_symboliser *s, uint64_t addr,
                          struct plain_frame frames[PLAIN_MAX_FRAMES])
 {
-    Dwarf_Die cu, functions;
-    s->addr = addr;
-    s->n_found = 0;
-    if (!find_unit(s, &cu, &functions))
-        return 0;
-    visit(s, &functions, 0);
+    Dwarf_Die cu, functions, *inner = NULL;
     unsigned n = 0;
-    Dwarf_Die *inner = NULL;
-    for (unsigned i = s->n_found; i > 0 && n < PLAIN_MAX_FRAMES; i--) {
-        Dwarf_Die *die = &s->found[i - 1];
-        if (!is_function(die))
-            continue;
-        struct plain_frame f = {.function = name_of(die),
-                                .decl_line = number(die, DW_AT_decl_line, true)};
+    if (!find_unit(s, addr, &cu, &functions))
+        return 0;
+    struct function *at = find_function(s, &functions, addr);
+    for (; at && n < PLAIN_MAX_FRAMES; at = around(s, at)) {
+        struct plain_frame f = {.function = name_of(&at->die),
+                                .decl_line = number(&at->die, DW_AT_decl_line, true)};
         if (inner) {
             f.file = call_file(&cu, number(inner, DW_AT_call_file, false));
             f.line = number(inner, DW_AT_call_line, false);
@@ -154,8 +175,8 @@ unsigned plain_symbolise(struct plain_symboliser *s, uint64_t addr,
             fill_line(&cu, addr, &f);
         }
         frames[n++] = f;
-        inner = die;
-        if (dwarf_tag(die) == DW_TAG_subprogram)
+        inner = &at->die;
+        if (dwarf_tag(inner) == DW_TAG_subprogram)
             break;
     }
     return n;
