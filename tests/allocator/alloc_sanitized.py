@@ -41,7 +41,7 @@ def compile_all(folder, sources, includes, kind):
     for source in sources:
         objects.append(os.path.join(folder, os.path.basename(source)[:-2] + ".o"))
         running.append(subprocess.Popen(
-            [tool("gcc"), "-g", "-std=gnu17", "-D_GNU_SOURCE", "-fvisibility=hidden", *GUEST_FLAGS,
+            [tool("gcc"), "-g1", "-std=gnu17", "-D_GNU_SOURCE", "-fvisibility=hidden", *GUEST_FLAGS,
              *KINDS[kind], *(f"-I{ROOT}/{room}" for room in includes), "-c", source, "-o",
              objects[-1]]))
         if len(running) == 2:
