@@ -6,6 +6,7 @@ from __future__ import annotations
 import concurrent.futures
 import contextlib
 import functools
+import importlib
 import json
 import os
 import random
@@ -44,20 +45,25 @@ def s3_parts(uri: str) -> tuple[str, str]:
     return bucket, key
 
 
+def import_untyped(name: str) -> Any:
+    """A module that may have no types, whatever the release of mypy calls that."""
+    return importlib.import_module(name)
+
+
 class Boto:
     """Objects through boto3. Each is asked for once here, since boto3 lets a thread wait before
     it tries again."""
 
     def __init__(self, boto3: Any):
-        from boto3.exceptions import Boto3Error  # type: ignore[import]
-        from botocore.config import Config  # type: ignore[import]
-        from botocore.exceptions import BotoCoreError, ClientError  # type: ignore[import]
-        from botocore.parsers import ResponseParserError  # type: ignore[import]
-        self.errors = (Boto3Error, BotoCoreError, ClientError, ResponseParserError)
+        botocore = {name: import_untyped(f"botocore.{name}")
+                    for name in ("config", "exceptions", "parsers")}
+        self.errors = (import_untyped("boto3.exceptions").Boto3Error,
+                       botocore["exceptions"].BotoCoreError, botocore["exceptions"].ClientError,
+                       botocore["parsers"].ResponseParserError)
         self.client = boto3.client(
             "s3", endpoint_url=os.environ.get("AWS_ENDPOINT_URL"),
-            config=Config(retries={"total_max_attempts": 1}, read_timeout=60,
-                          max_pool_connections=AT_ONCE))
+            config=botocore["config"].Config(retries={"total_max_attempts": 1}, read_timeout=60,
+                                             max_pool_connections=AT_ONCE))
 
     @contextlib.contextmanager
     def asking(self, uri: str) -> Iterator[tuple[str, str]]:
@@ -168,10 +174,9 @@ class Curl:
 @functools.lru_cache(maxsize=None)
 def s3() -> Boto | Curl:
     try:
-        import boto3  # type: ignore[import]
+        return Boto(import_untyped("boto3"))
     except ImportError:
         return Curl()
-    return Boto(boto3)
 
 
 def insist(what: str, wanted: Sequence[Copy]) -> list[Refused]:
