@@ -71,7 +71,7 @@ void pgbr_modules_forked(void)
 {
     for (u32 i = 0; i < pgbr_modules_n; i++) {
         pgbr_modules[i].file = NO_FILE;
-        pgbr_modules[i].told = false;
+        pgbr_modules[i].written = false;
     }
 }
 

@@ -17,7 +17,7 @@ struct pgbr_module {
     const void *mapped, *mapped_end, *tables;
     enum pgbr_code code;
     u64 file_off; /* of its code in its file */
-    bool told;    /* to perf.data */
+    bool written; /* to perf.data */
     u32 file;    /* number of its file, once it is named */
     u32 checked; /* in which window it was looked up again */
 };

@@ -122,9 +122,9 @@ static u64 now(void)
 static int write_module(int fd, u64 pc, u32 process)
 {
     struct pgbr_module *m = pgbr_module_of(pc);
-    if (!m || m->told || m->file >= PGK_BRANCH_MODULES_MAX)
+    if (!m || m->written || m->file >= PGK_BRANCH_MODULES_MAX)
         return 0;
-    m->told = true;
+    m->written = true;
     const u64 low = m->start & ~(u64)(PGG_PAGE - 1);
     struct mapping r = {
         .head = {.type = PERF_RECORD_MMAP2, .misc = PERF_RECORD_MISC_USER, .size = sizeof r},

@@ -36,7 +36,7 @@ static void map_counters(void)
 /* With -pgokit-heap-tally of the plugin. */
 uint64_t pgokit_heap_updates, pgokit_heap_accesses;
 
-__attribute__((destructor)) static void tell(void)
+__attribute__((destructor)) static void report(void)
 {
     const char *path = getenv("PGOKIT_BENCH_TALLY");
     FILE *file = path ? fopen(path, "w") : NULL;

@@ -66,16 +66,16 @@ static void add_variables(LLVMModuleRef module, const struct pgc_options *option
 
 /* It is then unknown which bytes of objects were touched. LLVM's runtime, which does not record
  * them anyway, lacks this function. */
-static void tell_merges(LLVMModuleRef module, LLVMBuilderRef builder, LLVMValueRef constructor,
+static void report_merges(LLVMModuleRef module, LLVMBuilderRef builder, LLVMValueRef constructor,
                         LLVMTypeRef type)
 {
     LLVMContextRef context = LLVMGetModuleContext(module);
-    LLVMBasicBlockRef tell = LLVMAppendBasicBlockInContext(context, constructor, ""),
+    LLVMBasicBlockRef report = LLVMAppendBasicBlockInContext(context, constructor, ""),
                       end = LLVMAppendBasicBlockInContext(context, constructor, "");
     LLVMValueRef function = LLVMAddFunction(module, "__pgokit_heap_merges", type);
     LLVMSetLinkage(function, LLVMExternalWeakLinkage);
-    LLVMBuildCondBr(builder, LLVMBuildIsNull(builder, function, ""), end, tell);
-    LLVMPositionBuilderAtEnd(builder, tell);
+    LLVMBuildCondBr(builder, LLVMBuildIsNull(builder, function, ""), end, report);
+    LLVMPositionBuilderAtEnd(builder, report);
     LLVMBuildCall2(builder, type, function, NULL, 0, "");
     LLVMBuildBr(builder, end);
     LLVMPositionBuilderAtEnd(builder, end);
@@ -99,7 +99,7 @@ static void add_constructor(LLVMModuleRef module, const struct pgc_options *opti
         LLVMBuildCall2(builder, type, function, NULL, 0, "");
     }
     if (options->merge == PGC_MERGE_ALL && !options->histogram)
-        tell_merges(module, builder, constructor, type);
+        report_merges(module, builder, constructor, type);
     LLVMBuildRetVoid(builder);
     LLVMDisposeBuilder(builder);
     /* Before constructors of the program, which have the priority 65535 or one above 100. */

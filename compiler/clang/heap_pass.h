@@ -30,7 +30,7 @@ bool pgc_instrument_heap(LLVMModuleRef module, const struct pgc_options *options
 
 /* Writes the types of allocated objects into a section next to the debug information; for a module
  * as it came from the front end. In heap_types.cc. */
-void pgc_tell_heap_types(LLVMModuleRef module);
+void pgc_write_heap_types(LLVMModuleRef module);
 
 /* Functions that the C interface of LLVM lacks; in plugin.cc. */
 void pgc_report_error(LLVMModuleRef module, const char *text);

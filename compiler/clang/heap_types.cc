@@ -353,7 +353,7 @@ static void describe(const Typing &in, const CallBase *call, raw_ostream &out)
     out << "\"\n";
 }
 
-extern "C" void pgc_tell_heap_types(LLVMModuleRef wrapped)
+extern "C" void pgc_write_heap_types(LLVMModuleRef wrapped)
 {
     Module &module = *unwrap(wrapped);
     if (module.getNamedMetadata(mark))

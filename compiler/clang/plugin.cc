@@ -54,7 +54,7 @@ struct HeapPass : PassInfoMixin<HeapPass> {
 struct TypesPass : PassInfoMixin<TypesPass> {
     PreservedAnalyses run(Module &module, ModuleAnalysisManager &)
     {
-        pgc_tell_heap_types(wrap(&module));
+        pgc_write_heap_types(wrap(&module));
         return PreservedAnalyses::all();
     }
     static bool isRequired() { return true; } // at -O0, too

@@ -287,7 +287,7 @@ static void describe(gimple *call, const loads_of_function *loads, std::string *
         add_row(rows, DECL_ABSTRACT_ORIGIN(cfun->decl), call, fate.type);
 }
 
-static void tell_types(void)
+static void write_types(void)
 {
     std::string rows;
     basic_block block;
@@ -320,7 +320,7 @@ class types_pass : public gimple_opt_pass
     }
     unsigned execute(function *) final
     {
-        tell_types();
+        write_types();
         return 0;
     }
 };

@@ -218,24 +218,24 @@ struct share {
     uint64_t bytes, cold, hot;
 };
 
-static void tell(const struct marking *m, const struct site *site, const struct share *share,
-                 bool marked)
+static void report_site(const struct marking *m, const struct site *site,
+                        const struct share *share, bool marked)
 {
     char text[160];
-    uint64_t told = share->hot > share->cold ? share->hot : share->cold;
+    uint64_t bytes = share->hot > share->cold ? share->hot : share->cold;
     const char *what = share->hot > share->cold ? "hot" : "cold";
-    if (!told)
+    if (!bytes)
         return;
     if (marked) {
         snprintf(text, sizeof text,
                  "%" PRIu64 " of %" PRIu64 " bytes are %s, and the others are told apart only by "
-                 "their callers, in a link", told, share->bytes, what);
+                 "their callers, in a link", bytes, share->bytes, what);
         pgc_remark(site->call, true, "Contexts", text);
         pgc_report_count(m->report, PGC_MISSED);
         return;
     }
     snprintf(text, sizeof text, "allocates %s objects: %zu context%s, %" PRIu64 " bytes", what,
-             site->n_contexts, site->n_contexts == 1 ? "" : "s", told);
+             site->n_contexts, site->n_contexts == 1 ? "" : "s", bytes);
     pgc_remark(site->call, false, "Allocation", text);
     pgc_report_count(m->report, PGC_GIVEN);
 }
@@ -274,7 +274,7 @@ static void mark(const struct marking *m, const struct site *site)
         free(stack);
     }
     bool marked = pgc_trie_attach(trie, site->call, ids, site->n);
-    tell(m, site, &share, marked);
+    report_site(m, site, &share, marked);
     settle(m, site, marked);
     free(ids);
 }

@@ -148,7 +148,8 @@ struct hinting {
     struct pgc_report *report;
 };
 
-static void tell(const struct hinting *h, const struct virtual_call *at, size_t n, uint64_t most)
+static void report_call(const struct hinting *h, const struct virtual_call *at, size_t n,
+                        uint64_t most)
 {
     char text[96];
     snprintf(text, sizeof text, "virtual call with %zu type%s, the first %" PRIu64 " times", n,
@@ -180,7 +181,7 @@ static void hint_call(const struct hinting *h, const struct virtual_call *at)
     if (taken)
         return;
     set_types(&h->metadata, at->table, found.types, n);
-    tell(h, at, n, found.types[0].count);
+    report_call(h, at, n, found.types[0].count);
 }
 
 static void hint_function(const struct hinting *h, LLVMValueRef function)

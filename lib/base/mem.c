@@ -15,7 +15,7 @@ void pgk_mem_fail_after(uint64_t nth)
     atomic_store(&fail_countdown, nth);
 }
 
-static bool told_to_fail(void)
+static bool must_fail(void)
 {
     uint64_t left = atomic_load_explicit(&fail_countdown, memory_order_relaxed);
     while (left > 1)
@@ -31,7 +31,7 @@ static bool byte_size(size_t count, size_t size, size_t *bytes)
         return false;
     if (*bytes == 0)
         *bytes = 1;
-    return !told_to_fail();
+    return !must_fail();
 }
 
 void *pgk_mem_alloc(size_t count, size_t size)
@@ -64,7 +64,7 @@ void *pgk_mem_table(size_t count, size_t size)
 
 void *pgk_mem_large(size_t bytes)
 {
-    if (bytes > PTRDIFF_MAX || told_to_fail())
+    if (bytes > PTRDIFF_MAX || must_fail())
         return NULL;
     void *p = aligned_alloc(PGK_MEM_LARGE, bytes);
     if (p)

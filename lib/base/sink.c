@@ -406,7 +406,7 @@ void pgk_sink_zeros(struct pgk_sink *s, size_t n)
 
 void pgk_sink_align(struct pgk_sink *s, size_t alignment)
 {
-    size_t over = alignment ? (size_t)(pgk_sink_tell(s) % alignment) : 0;
+    size_t over = alignment ? (size_t)(pgk_sink_off(s) % alignment) : 0;
     if (over)
         pgk_sink_zeros(s, alignment - over);
 }
@@ -441,7 +441,7 @@ void pgk_sink_printf(struct pgk_sink *s, const char *fmt, ...)
         pgk_mem_free(all);
 }
 
-uint64_t pgk_sink_tell(const struct pgk_sink *s)
+uint64_t pgk_sink_off(const struct pgk_sink *s)
 {
     return s->flushed + s->buf.n;
 }
@@ -450,7 +450,7 @@ void pgk_sink_patch_u64(struct pgk_sink *s, uint64_t off, uint64_t v)
 {
     if (s->failed)
         return;
-    if (pgk_sink_tell(s) < sizeof v || off > pgk_sink_tell(s) - sizeof v) {
+    if (pgk_sink_off(s) < sizeof v || off > pgk_sink_off(s) - sizeof v) {
         pgk_fail(&s->err, PGK_E_ARG, .file = s->path, .offset = &off,
                  .found = "a change of bytes that are not written yet");
         s->failed = true;
@@ -480,7 +480,7 @@ const uint8_t *pgk_sink_data(const struct pgk_sink *s, size_t *size)
 
 uint64_t pgk_sink_leave(struct pgk_sink *s, uint64_t n)
 {
-    uint64_t off = pgk_sink_tell(s);
+    uint64_t off = pgk_sink_off(s);
     if (is_flushed(s)) {
         flush(s);
         s->flushed += n;

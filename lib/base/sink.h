@@ -37,7 +37,7 @@ void pgk_sink_pad(struct pgk_sink *s, uint64_t n); /* those after `n` bytes, to 
 void pgk_sink_printf(struct pgk_sink *s, const char *fmt, ...) PGK_PRINTF(2, 3);
 
 /* Bytes written so far = offset of the next byte. */
-uint64_t pgk_sink_tell(const struct pgk_sink *s);
+uint64_t pgk_sink_off(const struct pgk_sink *s);
 /* Overwrites 8 bytes that were written earlier; anything else is PGK_E_ARG. */
 void pgk_sink_patch_u64(struct pgk_sink *s, uint64_t off, uint64_t v);
 

@@ -135,7 +135,7 @@ size_t pgk_heap_diff_totals(const struct pgk_heap_diff *d,
     return n;
 }
 
-size_t pgk_heap_diff_told(const struct pgk_heap_diff *d)
+size_t pgk_heap_diff_listed(const struct pgk_heap_diff *d)
 {
     size_t n = 0, top = d->opts->top ? d->opts->top : d->align.n;
     while (n < top && n < d->align.n && growth(d, &d->align.pairs[n]) != 0)
@@ -189,7 +189,7 @@ static int print_text(const struct pgk_heap_diff *d, FILE *out, struct pgk_err *
 {
     const struct pgk_heap_diff_opts *o = d->opts;
     const struct pgk_text_style style = {out, o->width ? o->width : 100, o->depth, o->colour};
-    size_t n = pgk_heap_diff_told(d);
+    size_t n = pgk_heap_diff_listed(d);
     int status = 0;
     print_totals(d, &style);
     print_changes(d, out);

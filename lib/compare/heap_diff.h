@@ -38,7 +38,7 @@ void pgk_heap_diff_pair(const struct pgk_heap_diff *d, const struct pgk_heap_pai
                         struct pgk_heap_diff_pair *pair);
 
 /* How many of the pairs, from the first one on, are to be listed one by one. */
-size_t pgk_heap_diff_told(const struct pgk_heap_diff *d);
+size_t pgk_heap_diff_listed(const struct pgk_heap_diff *d);
 
 void pgk_heap_diff_markdown(const struct pgk_heap_diff *d, struct pgk_text_out *out);
 

@@ -52,7 +52,7 @@ static void put_pair(const struct pgk_heap_diff *d, const struct pgk_heap_pair *
 
 void pgk_heap_diff_markdown(const struct pgk_heap_diff *d, struct pgk_text_out *o)
 {
-    size_t n = pgk_heap_diff_told(d);
+    size_t n = pgk_heap_diff_listed(d);
     pgk_text_lit(o, "## Heap profiles compared\n\n");
     put_totals(d, o);
     put_changes(d, o);

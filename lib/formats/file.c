@@ -210,7 +210,7 @@ static int read_heap_row(struct pgk_heap *heap, struct pgk_file *f,
     PGK_TRY(salvage ? f->info.row->salvage_heap(heap, bytes, salvage, &f->info, err)
                     : f->info.row->read_heap(heap, bytes, &f->info, err));
     if (!f->info.row->holds_origin)
-        pgk_heap_add_origin(heap, &(struct pgk_heap_origin){.untold = 1});
+        pgk_heap_add_origin(heap, &(struct pgk_heap_origin){.others = 1});
     return 0;
 }
 

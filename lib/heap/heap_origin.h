@@ -7,7 +7,7 @@
 /* The fields of records/heap_origin.def, which says what they mean. They are repeated here so that
  * users of the heap model need not include that list. All zeros: unknown. */
 struct pgk_heap_origin {
-    uint64_t processes, untold;
+    uint64_t processes, others;
     uint64_t interrupted, library_accesses, one_thread; /* processes */
     uint64_t dumps, alive, own_ns, own_bytes;
 };

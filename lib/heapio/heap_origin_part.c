@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-bool pgk_heap_origin_is_told(const struct pgk_heap_origin *o)
+bool pgk_heap_origin_is_known(const struct pgk_heap_origin *o)
 {
     return memcmp(o, &(struct pgk_heap_origin){0}, sizeof *o) != 0;
 }
@@ -45,7 +45,7 @@ int pgk_heap_origin_read(struct pgk_cursor *c, const char *record, const char *h
 /* Is it so of all processes, as far as anybody knows? */
 static bool all_are(const struct pgk_heap_origin *o, uint64_t processes)
 {
-    return processes && processes == o->processes && !o->untold;
+    return processes && processes == o->processes && !o->others;
 }
 
 void pgk_heap_origin_note(const struct pgk_heap_read_info *read, struct pgk_file_info *info)
@@ -53,7 +53,7 @@ void pgk_heap_origin_note(const struct pgk_heap_read_info *read, struct pgk_file
     const struct pgk_heap_origin *o = &read->origin;
     info->version = read->version;
     info->facts[PGK_FACT_PROCESSES] = o->processes;
-    info->facts[PGK_FACT_OTHER_PROFILES] = o->untold;
+    info->facts[PGK_FACT_OTHER_PROFILES] = o->others;
     info->facts[PGK_FACT_DUMPS] = o->dumps;
     info->facts[PGK_FACT_INTERRUPTED] = o->interrupted;
     info->facts[PGK_FACT_OBJECTS_ALIVE] = o->alive;

@@ -15,7 +15,7 @@ struct pgk_heap_read_info {
 };
 
 /* Is there anything to write? */
-bool pgk_heap_origin_is_told(const struct pgk_heap_origin *o);
+bool pgk_heap_origin_is_known(const struct pgk_heap_origin *o);
 void pgk_heap_origin_write(const struct pgk_heap_origin *o, struct pgk_sink *out);
 /* `record` and `hint` are for messages. */
 PGK_MUST_USE int pgk_heap_origin_read(struct pgk_cursor *c, const char *record, const char *hint,

@@ -607,9 +607,9 @@ static bool write_types(struct writer *w)
 
 static bool write_processes(struct writer *w)
 {
-    const bool told = pgk_heap_origin_is_told(&w->h->origin);
-    pgk_sink_uleb(w->out, told);
-    if (told)
+    const bool known = pgk_heap_origin_is_known(&w->h->origin);
+    pgk_sink_uleb(w->out, known);
+    if (known)
         pgk_heap_origin_write(&w->h->origin, w->out);
     return true;
 }
@@ -648,7 +648,7 @@ static bool write_recording(struct writer *w)
 static bool write_all(struct writer *w)
 {
     enum { SIZE_OFF = 16 };
-    uint64_t start = pgk_sink_tell(w->out);
+    uint64_t start = pgk_sink_off(w->out);
     if (!rank_all(w))
         return false;
     pgk_sink_u64(w->out, PGK_HEAP_PARTIAL_MAGIC);
@@ -659,7 +659,7 @@ static bool write_all(struct writer *w)
         return false;
 #include "heap_partial.def"
 #undef PGK_PARTIAL_PART
-    pgk_sink_patch_u64(w->out, start + SIZE_OFF, pgk_sink_tell(w->out) - start);
+    pgk_sink_patch_u64(w->out, start + SIZE_OFF, pgk_sink_off(w->out) - start);
     return true;
 }
 

@@ -387,7 +387,7 @@ static int add_texts(struct pgk_raw_reader *r)
 }
 
 /* The file is of one process. */
-static void tell_origin(const struct pgk_raw_reader *r, struct pgk_heap_read_info *info)
+static void note_origin(const struct pgk_raw_reader *r, struct pgk_heap_read_info *info)
 {
     const struct pgk_heap_read_info found = {
         .version = r->version,
@@ -424,7 +424,7 @@ int pgk_heap_raw_read(struct pgk_heap *h, const uint8_t *bytes, size_t size,
     if (!status)
         status = add_texts(&r);
     if (!status)
-        tell_origin(&r, info);
+        note_origin(&r, info);
     pgk_vec_free(&r.entries);
     pgk_vec_free(&r.alive);
     pgk_raw_times_free(&r.times);

@@ -292,19 +292,19 @@ static void write(const struct salvage *s, struct pgk_sink *out)
     const struct piece *mibs = s->mibs.v, *stacks = s->stacks.v;
     for (size_t i = 0; i < s->dumps.n; i++) {
         const struct dump *d = &s->dumps.v[i];
-        uint64_t start = pgk_sink_tell(out), at[3];
+        uint64_t start = pgk_sink_off(out), at[3];
         pgk_sink_u64(out, PGK_HEAP_RAW_MAGIC);
         pgk_sink_u64(out, d->version->version);
         pgk_sink_zeros(out, sizeof(struct pgk_heap_raw_header) - 16);
-        at[0] = pgk_sink_tell(out) - start;
+        at[0] = pgk_sink_off(out) - start;
         pgk_sink_u64(out, d->n_segments);
         pgk_sink_bytes(out, s->bytes + d->segments.off, d->segments.size);
-        at[1] = pgk_sink_tell(out) - start;
+        at[1] = pgk_sink_off(out) - start;
         write_pieces(s, out, mibs, d->n_mibs);
-        at[2] = pgk_sink_tell(out) - start;
+        at[2] = pgk_sink_off(out) - start;
         write_pieces(s, out, stacks, d->n_stacks);
         pgk_sink_patch_u64(out, start + offsetof(struct pgk_heap_raw_header, total_size),
-                           pgk_sink_tell(out) - start);
+                           pgk_sink_off(out) - start);
         pgk_sink_patch_u64(out, start + offsetof(struct pgk_heap_raw_header, segment_off), at[0]);
         pgk_sink_patch_u64(out, start + offsetof(struct pgk_heap_raw_header, mib_off), at[1]);
         pgk_sink_patch_u64(out, start + offsetof(struct pgk_heap_raw_header, stack_off), at[2]);

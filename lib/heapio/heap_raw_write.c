@@ -330,24 +330,24 @@ static void write_dump(struct writer *w)
     size_t n = w->h->contexts.n;
     struct pgk_heap_raw_header header = {.magic = PGK_HEAP_RAW_MAGIC,
                                          .version = w->version->version};
-    uint64_t start = pgk_sink_tell(out), off = start;
+    uint64_t start = pgk_sink_off(out), off = start;
     pgk_sink_zeros(out, sizeof header);
-    header.segment_off = pgk_sink_tell(out) - start;
+    header.segment_off = pgk_sink_off(out) - start;
     write_segments(w);
-    header.mib_off = pgk_sink_tell(out) - start;
+    header.mib_off = pgk_sink_off(out) - start;
     pgk_sink_u64(out, n);
     for (size_t i = 0; i < n; i++) {
         pgk_sink_u64(out, i + 1); /* the stack id */
         write_mib(w, pgk_heap_mib(w->h, w->contexts[i], PGK_MIB_SPACE));
     }
     pgk_sink_align(out, 8);
-    header.stack_off = pgk_sink_tell(out) - start;
+    header.stack_off = pgk_sink_off(out) - start;
     pgk_sink_u64(out, n);
     for (size_t i = 0; i < n; i++) {
         pgk_sink_u64(out, i + 1);
         write_stack(w, w->h->contexts.v[w->contexts[i]].stack);
     }
-    header.total_size = pgk_sink_tell(out) - start;
+    header.total_size = pgk_sink_off(out) - start;
 #define PGK_RAW_HEADER(name, type, meaning)     \
     pgk_sink_patch_u64(out, off, header.name); \
     off += sizeof header.name;

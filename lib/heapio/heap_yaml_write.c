@@ -18,13 +18,13 @@ struct writer {
 static void start_line(struct writer *w, unsigned indent)
 {
     pgk_sink_printf(w->out, "\n");
-    w->line_start = pgk_sink_tell(w->out);
+    w->line_start = pgk_sink_off(w->out);
     pgk_sink_printf(w->out, "%*s", (int)indent, "");
 }
 
 static unsigned column(const struct writer *w)
 {
-    return (unsigned)(pgk_sink_tell(w->out) - w->line_start);
+    return (unsigned)(pgk_sink_off(w->out) - w->line_start);
 }
 
 /* Before item `i` of a flow list or map whose bracket stands at `bracket`. */

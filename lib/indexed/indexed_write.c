@@ -105,7 +105,7 @@ static int write_file(const struct pgk_heap *heap, struct pgk_heap *taken,
     pgk_sink_zeros(out, header_size(version));
     PGK_TRY(pgk_instr_table_write(instr, out, version, &h.function_table_off, err));
     if (heap) {
-        h.memprof_off = pgk_sink_tell(out);
+        h.memprof_off = pgk_sink_off(out);
         PGK_TRY(pgk_memprof_write(heap, taken, out, opts, err));
     }
     PGK_TRY(pgk_instr_rest_write(instr, out, &h, err));

@@ -464,11 +464,11 @@ static int write_binary_ids(const struct pgk_instr *p, struct pgk_sink *out, str
 
 static int write_vtable_names(const struct pgk_instr *p, struct pgk_sink *out, struct pgk_err *err)
 {
-    uint64_t at = pgk_sink_tell(out);
+    uint64_t at = pgk_sink_off(out);
     pgk_sink_u64(out, 0);
     if (p)
         PGK_TRY(pgk_instr_names_write(&p->vtables, NULL, out, err));
-    uint64_t blob = pgk_sink_tell(out) - at - 8;
+    uint64_t blob = pgk_sink_off(out) - at - 8;
     pgk_sink_patch_u64(out, at, blob);
     pgk_sink_pad(out, blob);
     return 0;
@@ -494,15 +494,15 @@ int pgk_instr_rest_write(const struct pgk_instr *p, struct pgk_sink *out,
 {
     const struct pgk_instr_holds holds = pgk_index_holds(h->index_version);
     if (holds.binary_ids) {
-        h->binary_ids_off = pgk_sink_tell(out);
+        h->binary_ids_off = pgk_sink_off(out);
         PGK_TRY(write_binary_ids(p, out, err));
     }
     if (holds.vtables) {
-        h->vtable_names_off = pgk_sink_tell(out);
+        h->vtable_names_off = pgk_sink_off(out);
         PGK_TRY(write_vtable_names(p, out, err));
     }
     if (h->version >> PGK_INDEXED_TEMPORAL & 1) {
-        h->temporal_off = pgk_sink_tell(out);
+        h->temporal_off = pgk_sink_off(out);
         PGK_TRY(write_traces(p, out, err));
     }
     return 0;

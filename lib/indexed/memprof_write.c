@@ -315,15 +315,15 @@ static int write_v2(struct writer *w, struct pgk_err *err)
     const bool has_stacks = w->v.stacks == PGK_MEMPROF_BY_ID;
     if (w->v.word)
         pgk_sink_u64(w->out, w->v.version);
-    uint64_t offs = pgk_sink_tell(w->out), records, frames, frame_table, stacks = 0,
+    uint64_t offs = pgk_sink_off(w->out), records, frames, frame_table, stacks = 0,
              stack_table = 0;
     pgk_sink_zeros(w->out, has_stacks ? 5 * 8 : 3 * 8);
     write_schema(w);
     bool ok = write_records(w, &records);
-    frames = pgk_sink_tell(w->out);
+    frames = pgk_sink_off(w->out);
     ok = ok && write_frame_table(w, &frame_table);
     if (has_stacks) {
-        stacks = pgk_sink_tell(w->out);
+        stacks = pgk_sink_off(w->out);
         ok = ok && write_stack_table(w, &stack_table);
     }
     if (!ok)
@@ -365,7 +365,7 @@ static void write_summary(struct writer *w)
 static void write_v3_head(struct writer *w)
 {
     pgk_sink_u64(w->out, w->v.version);
-    w->offs = pgk_sink_tell(w->out);
+    w->offs = pgk_sink_off(w->out);
     pgk_sink_zeros(w->out, 3 * 8);
     if (w->v.extras) {
         pgk_sink_u64(w->out, 0); /* of the data access profile, if there is one */
@@ -375,9 +375,9 @@ static void write_v3_head(struct writer *w)
     write_schema(w);
     for (uint32_t i = 0; i < w->radix.n_frames; i++)
         write_frame(w, w->radix.order[i], w->out);
-    pgk_sink_patch_u64(w->out, w->offs, pgk_sink_tell(w->out));
+    pgk_sink_patch_u64(w->out, w->offs, pgk_sink_off(w->out));
     pgk_sink_patch_u64(w->out, w->offs + 8,
-                       pgk_sink_tell(w->out) + w->radix.n_entries * sizeof(uint32_t));
+                       pgk_sink_off(w->out) + w->radix.n_entries * sizeof(uint32_t));
 }
 
 static int write_v3_rest(struct writer *w, struct pgk_err *err)
@@ -388,7 +388,7 @@ static int write_v3_rest(struct writer *w, struct pgk_err *err)
     pgk_sink_patch_u64(w->out, w->offs + 16, records);
     if (!w->v.extras || !pgk_data_access_any(&w->h->data))
         return 0;
-    pgk_sink_patch_u64(w->out, w->offs + 24, pgk_sink_tell(w->out));
+    pgk_sink_patch_u64(w->out, w->offs + 24, pgk_sink_off(w->out));
     return pgk_data_access_write(w->h, w->out, err);
 }
 

@@ -156,13 +156,13 @@ bool pgk_ondisk_write(struct pgk_ondisk_writer *w, struct pgk_sink *out,
     struct writing t = {w, emit, out, .offs = pgk_mem_zalloc(n, sizeof *t.offs)};
     bool ok = t.offs && (n == w->buckets.n || set_buckets(w, n));
     if (ok) {
-        uint64_t bytes = place_buckets(&t, pgk_sink_tell(out));
+        uint64_t bytes = place_buckets(&t, pgk_sink_off(out));
         t.shares = bytes < SHARES * SHARE_BYTES ? bytes / SHARE_BYTES + 1 : SHARES;
         pgk_sink_leave(out, bytes);
         ok = !pgk_pool_run(emit->threads, t.shares, write_share, &t);
     }
     pgk_sink_align(out, 8);
-    *table_off = pgk_sink_tell(out);
+    *table_off = pgk_sink_off(out);
     pgk_sink_u64(out, n);
     pgk_sink_u64(out, w->items.n);
     for (size_t b = 0; ok && b < n; b++)

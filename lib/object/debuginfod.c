@@ -33,7 +33,7 @@ struct pgk_debuginfod {
     pthread_mutex_t lock;
     void *library, *client; /* NULL until the first file is wanted */
     struct functions call;
-    bool told, given_up;
+    bool noted, given_up;
     struct pgk_progress progress;
 };
 
@@ -120,11 +120,11 @@ static bool start(struct pgk_debuginfod *d)
 
 static void report(struct pgk_debuginfod *d)
 {
-    if (!d->told)
+    if (!d->noted)
         pgk_note("asking the servers of DEBUGINFOD_URLS (%s) for files of build ids; "
                  "--no-debuginfod turns this off",
                  getenv("DEBUGINFOD_URLS"));
-    d->told = true;
+    d->noted = true;
 }
 
 static void explain(struct pgk_debuginfod *d, enum pgk_id_file what, const uint8_t *id, size_t size,

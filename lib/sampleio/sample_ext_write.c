@@ -259,7 +259,7 @@ static int write_packed(struct writer *w, struct pgk_err *err)
 
 static int write_section(struct writer *w, const struct plan *plan, struct pgk_err *err)
 {
-    uint64_t off = pgk_sink_tell(w->out);
+    uint64_t off = pgk_sink_off(w->out);
     w->line.bytes.n = 0;
     PGK_TRY(put_section(w, plan, err));
     if (w->line.failed || w->records.order.failed)
@@ -269,7 +269,7 @@ static int write_section(struct writer *w, const struct plan *plan, struct pgk_e
     else
         pgk_sink_bytes(w->out, w->line.bytes.v, w->line.bytes.n);
     const uint64_t entry[] = {plan->type, section_flags(w, plan), off,
-                              pgk_sink_tell(w->out) - off};
+                              pgk_sink_off(w->out) - off};
     for (unsigned i = 0; i < 4; i++)
         pgk_sink_patch_u64(w->out,
                            w->table_off + plan->slot * (uint64_t)TABLE_ENTRY_BYTES + 8 * i,
@@ -325,7 +325,7 @@ static int write_all(struct writer *w, struct pgk_err *err)
     pgk_sink_uleb(w->out, PGK_SAMPLE_MAGIC_EXT);
     pgk_sink_uleb(w->out, w->opts->version ? w->opts->version : PGK_SAMPLE_VERSION);
     pgk_sink_u64(w->out, n);
-    w->table_off = pgk_sink_tell(w->out);
+    w->table_off = pgk_sink_off(w->out);
     pgk_sink_zeros(w->out, n * TABLE_ENTRY_BYTES);
     for (size_t i = 0; i < n; i++)
         PGK_TRY(write_section(w, &plan[i], err));

@@ -14,7 +14,7 @@ static int encoded_size(const struct pgk_sample *p, size_t n,
     struct pgk_sink *out;
     PGK_TRY(pgk_sink_memory(&out, err));
     int status = writer->write(p, n, opts, out, err);
-    *size = pgk_sink_tell(out);
+    *size = pgk_sink_off(out);
     pgk_sink_drop(&out);
     return status;
 }

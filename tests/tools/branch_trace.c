@@ -148,7 +148,7 @@ static const struct pgk_insn *insn_at(struct trace *t, uint64_t addr)
 }
 
 /* Mappings of code that are new, in perf's words. */
-static void tell_mappings(struct trace *t)
+static void report_mappings(struct trace *t)
 {
     char path[64], line[4400];
     snprintf(path, sizeof path, "/proc/%d/maps", t->pid);
@@ -161,10 +161,10 @@ static void tell_mappings(struct trace *t)
         if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %*s %*s %4095[^\n]", &start,
                    &end, prot, &offset, file) < 4 || !strchr(prot, 'x') || *file != '/')
             continue;
-        bool told = false;
+        bool reported = false;
         for (size_t i = 0; i < t->seen.n; i++)
-            told |= t->seen.v[i] == start;
-        if (told)
+            reported |= t->seen.v[i] == start;
+        if (reported)
             continue;
         if (!pgk_vec_push(&t->seen, start))
             fail("memory");
@@ -176,7 +176,7 @@ static void tell_mappings(struct trace *t)
     fclose(maps);
 }
 
-static void tell_chain(const struct trace *t, const struct user_regs_struct *regs)
+static void report_chain(const struct trace *t, const struct user_regs_struct *regs)
 {
     uint64_t frame[2], at = regs->rbp, last = regs->rsp - 1;
     fprintf(t->out, "\t%16" PRIx64 "\n", (uint64_t)regs->rip);
@@ -189,12 +189,12 @@ static void tell_chain(const struct trace *t, const struct user_regs_struct *reg
     }
 }
 
-static void tell_sample(struct trace *t, const struct user_regs_struct *regs)
+static void report_sample(struct trace *t, const struct user_regs_struct *regs)
 {
-    tell_mappings(t);
+    report_mappings(t);
     if (t->chains) {
         fputc('\n', t->out);
-        tell_chain(t, regs);
+        report_chain(t, regs);
     } else {
         fprintf(t->out, " %16" PRIx64, (uint64_t)regs->rip);
     }
@@ -328,7 +328,7 @@ static void sample_if_due(struct trace *t, const struct user_regs_struct *regs)
 {
     if (t->branches < STACK)
         return;
-    tell_sample(t, regs);
+    report_sample(t, regs);
     t->samples++;
 }
 

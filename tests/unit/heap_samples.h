@@ -208,19 +208,19 @@ static inline void sample_write_notes(struct pgk_sink *out, const struct sample_
                                       uint64_t start)
 {
     const bool sheet = t->allocated;
-    const uint64_t series = pgk_sink_tell(out) - start;
+    const uint64_t series = pgk_sink_off(out) - start;
     pgk_sink_bytes(out, t->points, t->n_points * sizeof *t->points);
-    const uint64_t allocated = pgk_sink_tell(out) - start;
+    const uint64_t allocated = pgk_sink_off(out) - start;
     sample_write_contexts(out, t, t->allocated, t->n_allocated, sizeof *t->allocated, false);
-    const uint64_t lives = pgk_sink_tell(out) - start;
+    const uint64_t lives = pgk_sink_off(out) - start;
     sample_write_contexts(out, t, t->lives, t->n_lives, sizeof *t->lives, true);
-    const uint64_t breakdowns = pgk_sink_tell(out) - start;
+    const uint64_t breakdowns = pgk_sink_off(out) - start;
     pgk_sink_bytes(out, t->breakdowns, t->n_breakdowns * sizeof *t->breakdowns);
-    const uint64_t process = pgk_sink_tell(out) - start;
+    const uint64_t process = pgk_sink_off(out) - start;
     pgk_sink_bytes(out, t->process, t->n_process);
-    const uint64_t paths = pgk_sink_tell(out) - start;
+    const uint64_t paths = pgk_sink_off(out) - start;
     pgk_sink_bytes(out, t->paths, t->n_paths);
-    const uint64_t off = pgk_sink_tell(out) - start;
+    const uint64_t off = pgk_sink_off(out) - start;
     const uint64_t facts[SAMPLE_FACTS / 8] = {
         (sheet ? 1u : 0) | (t->merged ? 8u : 0) | (t->lost ? 16u : 0), 0, 0, 0, 0, t->start_time,
         t->peak[0], t->peak[1], t->peak[2], t->epoch};
@@ -238,11 +238,11 @@ static inline void sample_write_notes(struct pgk_sink *out, const struct sample_
 
 static inline void sample_write_dump(struct pgk_sink *out, const struct sample_dump *d)
 {
-    uint64_t start = pgk_sink_tell(out);
+    uint64_t start = pgk_sink_off(out);
     pgk_sink_u64(out, UINT64_C(0xff6d70726f667281));
     pgk_sink_u64(out, d->version);
     pgk_sink_zeros(out, 4 * 8);
-    pgk_sink_patch_u64(out, start + 24, pgk_sink_tell(out) - start);
+    pgk_sink_patch_u64(out, start + 24, pgk_sink_off(out) - start);
     pgk_sink_u64(out, d->n_segments);
     for (size_t i = 0; i < d->n_segments; i++) {
         const struct sample_segment *s = &d->segments[i];
@@ -255,7 +255,7 @@ static inline void sample_write_dump(struct pgk_sink *out, const struct sample_d
     }
     if (d->times)
         sample_write_notes(out, d->times, start);
-    pgk_sink_patch_u64(out, start + 32, pgk_sink_tell(out) - start);
+    pgk_sink_patch_u64(out, start + 32, pgk_sink_off(out) - start);
     pgk_sink_u64(out, d->n_blocks);
     for (size_t i = 0; i < d->n_blocks; i++) {
         const struct sample_block *b = &d->blocks[i];
@@ -270,7 +270,7 @@ static inline void sample_write_dump(struct pgk_sink *out, const struct sample_d
             pgk_sink_bytes(out, &(uint64_t){b->hist[e]}, d->version == 4 ? 8 : 2);
     }
     pgk_sink_align(out, 8);
-    pgk_sink_patch_u64(out, start + 40, pgk_sink_tell(out) - start);
+    pgk_sink_patch_u64(out, start + 40, pgk_sink_off(out) - start);
     pgk_sink_u64(out, d->n_stacks);
     for (size_t i = 0; i < d->n_stacks; i++) {
         pgk_sink_u64(out, d->stacks[i].id);
@@ -278,7 +278,7 @@ static inline void sample_write_dump(struct pgk_sink *out, const struct sample_d
         for (uint64_t p = 0; p < d->stacks[i].n; p++)
             pgk_sink_u64(out, d->stacks[i].pcs[p]);
     }
-    pgk_sink_patch_u64(out, start + 16, pgk_sink_tell(out) - start);
+    pgk_sink_patch_u64(out, start + 16, pgk_sink_off(out) - start);
 }
 
 #endif

@@ -87,7 +87,7 @@ __attribute__((noipa)) static void frees(int i)
     free(p);
 }
 
-static void tell(const char *name, long objects, long least, long most)
+static void report(const char *name, long objects, long least, long most)
 {
     std::printf("%s %ld %ld %ld %ld %ld\n", name, objects, objects * 64, truth, least, most);
     truth = 0;
@@ -98,15 +98,15 @@ int main()
     long *p = thrown();
     for (int i = 0; i < 1000; i++)
         throws(p, i);
-    tell("thrown", 1, truth, truth);
+    report("thrown", 1, truth, truth);
     free(p);
     p = jumped();
     for (int i = 0; i < 1000; i++)
         jumps(p, i);
-    tell("jumped", 1, truth, truth);
+    report("jumped", 1, truth, truth);
     free(p);
     for (int i = 0; i < 1000; i++)
         frees(i);
-    tell("freed", 2000, 1, 2);
+    report("freed", 2000, 1, 2);
     return 0;
 }

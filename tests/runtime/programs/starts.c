@@ -33,7 +33,7 @@ static void no_execvp(void) { execvp("none", arguments); }
 static void no_execveat(void) { execveat(-1, "none", arguments, environ, 0); }
 static void no_fexecve(void) { fexecve(-1, arguments, environ); }
 
-static void tell(const char *what, int wait_status)
+static void report(const char *what, int wait_status)
 {
     printf("%s %d\n", what, WEXITSTATUS(wait_status));
     fflush(stdout);
@@ -48,7 +48,7 @@ static void run(const char *what, void (*start)(void), pid_t (*make)(void))
         _exit(FAILED + errno);
     }
     waitpid(child, &ended, 0);
-    tell(what, ended);
+    report(what, ended);
 }
 
 static void spawn(const char *what, int (*start)(pid_t *, const char *,
@@ -62,7 +62,7 @@ static void spawn(const char *what, int (*start)(pid_t *, const char *,
     const int error = start(&child, file, NULL, NULL, arguments, environ);
     if (!error)
         waitpid(child, &ended, 0);
-    tell(what, error ? (FAILED + error) << 8 : ended);
+    report(what, error ? (FAILED + error) << 8 : ended);
 }
 
 int main(int argc, char **argv)

@@ -3,7 +3,7 @@
 
 unsigned long pgokit_heap_updates, pgokit_heap_accesses;
 
-__attribute__((destructor)) static void tell(void)
+__attribute__((destructor)) static void report(void)
 {
     fprintf(stderr, "%lu %lu\n", pgokit_heap_updates, pgokit_heap_accesses);
 }

@@ -209,7 +209,7 @@ static void bombs_are_refused(void **state)
     pgk_vec_free(&small);
 }
 
-static void kinds_are_told_apart(void **state)
+static void kinds_are_distinguished(void **state)
 {
     (void)state;
     assert_int_equal(pgk_compression_of((const uint8_t *)"\x28\xb5\x2f\xfd", 3), PGK_PLAIN);
@@ -233,7 +233,7 @@ static void sink_and_filemap_do_it_by_themselves(void **state)
     pgk_sink_bytes(s, bytes, SIZE);
     /* What is long gone from the buffer of a plain file can be changed as well. */
     pgk_sink_patch_u64(s, 0, 0x4847464544434241u);
-    assert_int_equal(pgk_sink_tell(s), SIZE + 8);
+    assert_int_equal(pgk_sink_off(s), SIZE + 8);
     assert_int_equal(pgk_sink_commit(&s, NULL), 0);
     size_t file_size;
     char *file = test_read_file(path, &file_size);
@@ -293,7 +293,7 @@ int main(void)
         cmocka_unit_test(every_cut_is_refused),
         cmocka_unit_test(damage_is_refused),
         cmocka_unit_test(bombs_are_refused),
-        cmocka_unit_test(kinds_are_told_apart),
+        cmocka_unit_test(kinds_are_distinguished),
         cmocka_unit_test_setup_teardown(sink_and_filemap_do_it_by_themselves, make_folder,
                                         remove_folder),
         cmocka_unit_test_setup_teardown(an_empty_file_in_a_compressed_one, make_folder,

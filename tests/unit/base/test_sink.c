@@ -91,9 +91,9 @@ static void padding_is_for_a_number_of_bytes_wherever_they_stand(void **state)
     assert_int_equal(pgk_sink_memory(&s, NULL), 0);
     pgk_sink_u8(s, 1);
     for (uint64_t n = 0; n <= 17; n++) {
-        uint64_t before = pgk_sink_tell(s);
+        uint64_t before = pgk_sink_off(s);
         pgk_sink_pad(s, n);
-        uint64_t padded = n + (pgk_sink_tell(s) - before);
+        uint64_t padded = n + (pgk_sink_off(s) - before);
         assert_int_equal(padded % 8, 0);
         assert_true(padded < n + 8);
     }
@@ -116,7 +116,7 @@ static void every_kind_of_write(void **state)
     pgk_sink_align(s, 8);
     pgk_sink_align(s, 8);
     pgk_sink_align(s, 0);
-    assert_int_equal(pgk_sink_tell(s), 24);
+    assert_int_equal(pgk_sink_off(s), 24);
     pgk_sink_patch_u64(s, 16, 0x0807060504030201u);
     size_t size;
     const uint8_t *got = pgk_sink_data(s, &size);
@@ -168,15 +168,15 @@ static void a_file_holds_what_memory_holds(void **state)
                 pgk_sink_align(s, 1 + r % 64);
             else if (kind == 6)
                 pgk_sink_u64(s, r);
-            else if (pgk_sink_tell(s) >= 8)
-                pgk_sink_patch_u64(s, r % (pgk_sink_tell(s) - 7), r);
+            else if (pgk_sink_off(s) >= 8)
+                pgk_sink_patch_u64(s, r % (pgk_sink_off(s) - 7), r);
         }
-        assert_int_equal(pgk_sink_tell(sinks[0]), pgk_sink_tell(sinks[1]));
+        assert_int_equal(pgk_sink_off(sinks[0]), pgk_sink_off(sinks[1]));
         /* Right where the buffer was emptied: half in the file, half in memory. */
         if (kind == 6)
-            for (uint64_t back = 8; back < 16 && back < pgk_sink_tell(sinks[0]); back++)
+            for (uint64_t back = 8; back < 16 && back < pgk_sink_off(sinks[0]); back++)
                 for (int k = 0; k < 2; k++)
-                    pgk_sink_patch_u64(sinks[k], pgk_sink_tell(sinks[k]) - back, r * back);
+                    pgk_sink_patch_u64(sinks[k], pgk_sink_off(sinks[k]) - back, r * back);
     }
     free(bytes);
     size_t size, expected_size;
@@ -462,7 +462,7 @@ static int write_part(void *ctx, size_t number, unsigned worker)
     size_t mine = PARTS - 1 - number; /* the last one first */
     (void)worker;
     assert_int_equal(pgk_sink_part(&part, ctx, IN_FRONT + mine * PART_BYTES), 0);
-    assert_int_equal(pgk_sink_tell(part), IN_FRONT + mine * PART_BYTES);
+    assert_int_equal(pgk_sink_off(part), IN_FRONT + mine * PART_BYTES);
     pgk_sink_u8(part, (uint8_t)mine);
     for (size_t i = 0; i < 3; i++)
         pgk_sink_zeros(part, (PART_BYTES - 1) / 3);
@@ -475,7 +475,7 @@ static void write_in_parts(struct pgk_sink *s)
 {
     pgk_sink_zeros(s, IN_FRONT);
     assert_int_equal(pgk_sink_leave(s, PARTS * PART_BYTES), IN_FRONT);
-    assert_int_equal(pgk_sink_tell(s), IN_FRONT + PARTS * PART_BYTES);
+    assert_int_equal(pgk_sink_off(s), IN_FRONT + PARTS * PART_BYTES);
     assert_int_equal(pgk_pool_run(3, PARTS, write_part, s), 0);
     pgk_sink_u64(s, 7);
     pgk_sink_patch_u64(s, 8, 9);

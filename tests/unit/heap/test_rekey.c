@@ -87,7 +87,7 @@ static void sites_are_sets(void **state)
 }
 
 /* Two static functions of one name: apart in the model, one GUID in LLVM's files. */
-static void what_llvm_cannot_tell_apart_is_added_up(void **state)
+static void what_is_the_same_for_llvm_is_added_up(void **state)
 {
     (void)state;
     struct pgk_heap *h, *plain = NULL, *again = NULL;
@@ -189,7 +189,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(merged_contexts_add_up),
         cmocka_unit_test(sites_are_sets),
-        cmocka_unit_test(what_llvm_cannot_tell_apart_is_added_up),
+        cmocka_unit_test(what_is_the_same_for_llvm_is_added_up),
         cmocka_unit_test(lines_far_from_their_function),
         cmocka_unit_test(out_of_memory_anywhere),
         cmocka_unit_test(functions_of_the_same_name),

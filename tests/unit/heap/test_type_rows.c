@@ -80,7 +80,7 @@ static void linkage_names_of_types_are_read(void **state)
     pgk_type_rows_free(&rows);
 }
 
-static void bad_rows_are_left_out_and_told(void **state)
+static void bad_rows_are_left_out_and_reported(void **state)
 {
     (void)state;
     static const char *const bad[] = {
@@ -133,7 +133,7 @@ int main(void)
         cmocka_unit_test(two_types_of_one_place_are_none),
         cmocka_unit_test(one_type_has_one_spelling),
         cmocka_unit_test(linkage_names_of_types_are_read),
-        cmocka_unit_test(bad_rows_are_left_out_and_told),
+        cmocka_unit_test(bad_rows_are_left_out_and_reported),
         cmocka_unit_test(a_section_that_is_cut_has_the_rows_before),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

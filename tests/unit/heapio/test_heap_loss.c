@@ -71,7 +71,7 @@ static void what_memprof_versions_cannot_hold(void **state)
 }
 
 /* Static functions of one name, and lines too far away. */
-static void what_llvm_cannot_tell_apart(void **state)
+static void what_is_the_same_for_llvm(void **state)
 {
     (void)state;
     struct pgk_heap *h;
@@ -99,7 +99,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_raw_versions_cannot_hold),
         cmocka_unit_test(what_memprof_versions_cannot_hold),
-        cmocka_unit_test(what_llvm_cannot_tell_apart),
+        cmocka_unit_test(what_is_the_same_for_llvm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,8 +32,8 @@ static void what_is_said(void **state)
     assert_text((struct pgk_heap_origin){.processes = 3}, ", of 3 processes");
     assert_text((struct pgk_heap_origin){.processes = 3, .interrupted = 2, .alive = 50},
                 ", of 3 processes, 2 interrupted with 50 objects alive");
-    assert_text((struct pgk_heap_origin){.untold = 2}, "");
-    assert_text((struct pgk_heap_origin){.processes = 1, .untold = 2, .interrupted = 1},
+    assert_text((struct pgk_heap_origin){.others = 2}, "");
+    assert_text((struct pgk_heap_origin){.processes = 1, .others = 2, .interrupted = 1},
                 ", of 1 process and 2 other profiles, 1 interrupted");
     assert_text((struct pgk_heap_origin){.processes = 2, .library_accesses = 2},
                 ", of 2 processes, accesses of library functions only");
@@ -46,10 +46,10 @@ static void what_is_so_of_all(void **state)
     struct pgk_heap_origin o = {.processes = 2, .one_thread = 2, .library_accesses = 2};
     assert_int_equal(facts_of(o).facts[PGK_FACT_ONE_THREAD], 1);
     assert_int_equal(facts_of(o).facts[PGK_FACT_LIBRARY_ACCESSES], 1);
-    pgk_heap_origin_merge(&o, &(struct pgk_heap_origin){.untold = 1});
+    pgk_heap_origin_merge(&o, &(struct pgk_heap_origin){.others = 1});
     assert_int_equal(facts_of(o).facts[PGK_FACT_ONE_THREAD], 0);
     assert_int_equal(facts_of(o).facts[PGK_FACT_LIBRARY_ACCESSES], 0);
-    o.untold = 0;
+    o.others = 0;
     pgk_heap_origin_merge(&o, &(struct pgk_heap_origin){.processes = 1, .one_thread = 1});
     assert_int_equal(facts_of(o).facts[PGK_FACT_ONE_THREAD], 1);
     assert_int_equal(facts_of(o).facts[PGK_FACT_LIBRARY_ACCESSES], 0);

@@ -65,7 +65,7 @@ static struct pgk_heap *sample(uint64_t seed)
     sample_fill(h, seed, 12, 9, true);
     for (size_t i = 0; i < h->funcs.n; i++)
         h->funcs.v[i].decl_line = 10 + (uint32_t)(h->funcs.v[i].guid % 1000);
-    h->origin = (struct pgk_heap_origin){.processes = 1 + seed % 3, .untold = seed % 2,
+    h->origin = (struct pgk_heap_origin){.processes = 1 + seed % 3, .others = seed % 2,
                                          .interrupted = 1, .one_thread = seed % 2, .dumps = 5,
                                          .alive = seed * 1000, .own_ns = UINT64_MAX / 2,
                                          .own_bytes = seed << 20};
@@ -407,7 +407,7 @@ static void paths_out_of_proportion_are_refused(void **state)
         pgk_sink_uleb(out, DEEP - i);
         pgk_sink_uleb(out, 0);
     }
-    pgk_sink_patch_u64(out, 16, pgk_sink_tell(out));
+    pgk_sink_patch_u64(out, 16, pgk_sink_off(out));
     const uint8_t *bytes = pgk_sink_data(out, &n);
     assert_int_equal(read_status(bytes, n, &err), PGK_E_CORRUPT);
     assert_string_equal(err.found, "paths that are much longer than the file");

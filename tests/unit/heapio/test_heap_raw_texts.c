@@ -71,14 +71,14 @@ static void assert_recording(const struct pgk_heap *h, const char *program, cons
     assert_int_equal(r.start_ms, start_ms);
 }
 
-static const struct sample_times told = {
+static const struct sample_times known = {
     TEXT(process, "/bin/app\0box\0app\0-x\0a b\0it's\0\0"),
     TEXT(paths, "\0\0\0/bin/app\0\1lib/liba.so\0\10liba-2.so\0"), .start_time = 1000};
 
 static void process_and_paths_are_read(void **state)
 {
     (void)state;
-    struct pgk_heap *h = read_all(&told, 1);
+    struct pgk_heap *h = read_all(&known, 1);
     assert_recording(h, "/bin/app", "box", "app -x 'a b' 'it'\\''s' ''", 1000);
     assert_paths(h, "/bin/app", "/lib/liba.so", "/lib/libliba-2.so");
     pgk_heap_close(&h);
@@ -129,7 +129,7 @@ static void merging_does_not_depend_on_the_order(void **state)
 {
     (void)state;
     const struct sample_times times[] = {
-        told,
+        known,
         {TEXT(process, "/bin/app\0abc\0app\0"), TEXT(paths, "\0\0\0/a/app\0\0/z.so\0"),
          .start_time = 999},
         {TEXT(process, "/bin/app\0abc\0app\0"), .start_time = 1000},
@@ -153,7 +153,7 @@ static void merging_does_not_depend_on_the_order(void **state)
 static void partial_profiles_keep_them(void **state)
 {
     (void)state;
-    struct pgk_heap *h = read_all(&told, 1), *again;
+    struct pgk_heap *h = read_all(&known, 1), *again;
     struct pgk_source src = {.file = "t", .format = "t"};
     struct pgk_sink *out;
     size_t size;
@@ -175,7 +175,7 @@ static void out_of_memory_anywhere(void **state)
     int status = PGK_E_NOMEM;
     for (uint64_t nth = 1; status == PGK_E_NOMEM; nth++) {
         struct pgk_source src = {.file = "t.profraw", .format = "raw heap profile"};
-        const struct sample_dump d = dump(&told);
+        const struct sample_dump d = dump(&known);
         struct pgk_heap *h;
         struct pgk_sink *out;
         size_t size;

@@ -97,7 +97,7 @@ static const struct sample_times first_times = {
 static const struct sample_times second_times = {
     second_points, 2, NULL, 0, second_lives, 1, {9, 44, 4}, 0};
 
-static void finished_dumps_tell_peak_and_exit(void **state)
+static void finished_dumps_have_peak_and_exit(void **state)
 {
     (void)state;
     const struct sample_block blocks[] = {block(5, 10, 100), block(6, 5, 50)};
@@ -513,7 +513,7 @@ static void forms_of_llvm_lose_it_and_say_so(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(finished_dumps_tell_peak_and_exit),
+        cmocka_unit_test(finished_dumps_have_peak_and_exit),
         cmocka_unit_test(sheets_of_a_killed_process_add_up),
         cmocka_unit_test(breakdowns_are_of_points_and_contexts),
         cmocka_unit_test(a_context_that_is_not_in_the_file_is_left_out),

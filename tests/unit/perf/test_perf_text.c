@@ -5,66 +5,68 @@
 
 #include <inttypes.h>
 
-/* What was told, as text. */
-struct told {
+/* What was read, as text. */
+struct printed {
     char text[4096];
     size_t len;
 };
 
-#define TELL(told, ...) \
-    ((told)->len += (size_t)snprintf((told)->text + (told)->len, \
-                                     sizeof (told)->text - (told)->len, __VA_ARGS__))
+#define PRINT(printed, ...)                                                  \
+    ((printed)->len += (size_t)snprintf((printed)->text + (printed)->len,    \
+                                        sizeof (printed)->text - (printed)->len, __VA_ARGS__))
 
-static int tell_mapping(void *ctx, const struct pgk_perf_mapping *m)
+static int print_mapping(void *ctx, const struct pgk_perf_mapping *m)
 {
-    TELL((struct told *)ctx, "map %d %" PRIx64 "+%" PRIx64 "@%" PRIx64 " %u %.*s id%u\n", m->pid,
+    PRINT((struct printed *)ctx, "map %d %" PRIx64 "+%" PRIx64 "@%" PRIx64 " %u %.*s id%u\n",
+          m->pid,
          m->start, m->size, m->file_offset, m->prot, (int)m->path_len, m->path,
          m->build_id_size);
     return 0;
 }
 
-static int tell_task(void *ctx, const struct pgk_perf_task *t)
+static int print_task(void *ctx, const struct pgk_perf_task *t)
 {
-    TELL((struct told *)ctx, "task %d %d/%d parent %d %.*s\n", t->kind, t->pid, t->tid, t->parent,
+    PRINT((struct printed *)ctx, "task %d %d/%d parent %d %.*s\n", t->kind, t->pid, t->tid,
+          t->parent,
          (int)t->name_len, t->name ? t->name : "");
     return 0;
 }
 
-static int tell_sample(void *ctx, const struct pgk_perf_sample *s)
+static int print_sample(void *ctx, const struct pgk_perf_sample *s)
 {
-    struct told *told = ctx;
-    TELL(told, "sample x%" PRIu64 " ip %" PRIx64, s->count, s->ip);
+    struct printed *printed = ctx;
+    PRINT(printed, "sample x%" PRIu64 " ip %" PRIx64, s->count, s->ip);
     if (s->pid != PGK_PID_UNKNOWN && !(s->has & PGK_PERF_HAS_ADDR))
-        TELL(told, " pid %d", s->pid);
+        PRINT(printed, " pid %d", s->pid);
     if (s->comm.n)
-        TELL(told, " '%.*s'", (int)s->comm.n, s->comm.s);
+        PRINT(printed, " '%.*s'", (int)s->comm.n, s->comm.s);
     if (s->event_name.n)
-        TELL(told, " %.*s", (int)s->event_name.n, s->event_name.s);
+        PRINT(printed, " %.*s", (int)s->event_name.n, s->event_name.s);
     if (s->has & PGK_PERF_HAS_ADDR)
-        TELL(told, " addr %" PRIx64 " pid %d", s->addr, s->pid);
+        PRINT(printed, " addr %" PRIx64 " pid %d", s->addr, s->pid);
     for (size_t i = 0; i < s->n_chain; i++)
-        TELL(told, " <%" PRIx64, s->chain[i]);
+        PRINT(printed, " <%" PRIx64, s->chain[i]);
     for (size_t i = 0; i < s->n_branches; i++)
-        TELL(told, " %" PRIx64 ">%" PRIx64, s->branches[i].from, s->branches[i].to);
-    TELL(told, "\n");
+        PRINT(printed, " %" PRIx64 ">%" PRIx64, s->branches[i].from, s->branches[i].to);
+    PRINT(printed, "\n");
     return 0;
 }
 
-static int tell_trace(void *ctx, const struct pgk_perf_trace *t)
+static int print_trace(void *ctx, const struct pgk_perf_trace *t)
 {
-    TELL((struct told *)ctx, "trace");
+    PRINT((struct printed *)ctx, "trace");
     for (size_t i = 0; i < t->size; i++)
-        TELL((struct told *)ctx, " %02x", t->bytes[i]);
-    TELL((struct told *)ctx, "\n");
+        PRINT((struct printed *)ctx, " %02x", t->bytes[i]);
+    PRINT((struct printed *)ctx, "\n");
     return 0;
 }
 
-static int read_text(const char *text, struct told *told, struct pgk_perf_info *info,
+static int read_text(const char *text, struct printed *printed, struct pgk_perf_info *info,
                      struct pgk_err *err)
 {
     struct pgk_source src = {.file = "t"};
-    const struct pgk_perf_handler handler = {told, tell_mapping, tell_task, tell_sample,
-                                             tell_trace};
+    const struct pgk_perf_handler handler = {printed, print_mapping, print_task, print_sample,
+                                             print_trace};
     /* a copy of its own, so that reading past the end is noticed */
     size_t size = strlen(text);
     uint8_t *bytes = malloc(size ? size : 1);
@@ -78,19 +80,19 @@ static int read_text(const char *text, struct told *told, struct pgk_perf_info *
 
 static struct pgk_perf_info check(const char *text, const char *expected)
 {
-    struct told told = {.len = 0};
+    struct printed printed = {.len = 0};
     struct pgk_perf_info info;
-    assert_int_equal(read_text(text, &told, &info, NULL), 0);
-    assert_string_equal(told.text, expected);
+    assert_int_equal(read_text(text, &printed, &info, NULL), 0);
+    assert_string_equal(printed.text, expected);
     return info;
 }
 
 static void refused(const char *text, const char *found, const char *hint)
 {
-    struct told told = {.len = 0};
+    struct printed printed = {.len = 0};
     struct pgk_perf_info info;
     struct pgk_err err = {0};
-    assert_int_equal(read_text(text, &told, &info, &err), PGK_E_FORMAT);
+    assert_int_equal(read_text(text, &printed, &info, &err), PGK_E_FORMAT);
     if (!strstr(err.found, found) || !strstr(err.hint, hint))
         fail_msg("found '%s', hint '%s'", err.found, err.hint);
 }

@@ -309,7 +309,7 @@ static void small_groups_are_left_out(void **state)
 
 /* Lives of some milliseconds differ from one recording to the next: another program may have had
  * the processor. A perl script had three groups instead of two in one recording of eight. */
-static void lives_count_where_clocks_tell_them(void **state)
+static void lives_count_where_clocks_have_them(void **state)
 {
     (void)state;
     for (uint64_t ms = 7; ms <= 7000; ms *= 10) {
@@ -569,7 +569,7 @@ int main(void)
         cmocka_unit_test(bursts_of_many_kinds_pay_by_memory),
         cmocka_unit_test(bursts_that_leave_nothing_do_not_pay),
         cmocka_unit_test(small_groups_are_left_out),
-        cmocka_unit_test(lives_count_where_clocks_tell_them),
+        cmocka_unit_test(lives_count_where_clocks_have_them),
         cmocka_unit_test(groups_that_bring_nothing_are_left_out),
         cmocka_unit_test(nothing_to_keep_apart_is_an_error),
         cmocka_unit_test(the_file_is_checked),

@@ -211,7 +211,7 @@ static void compact_binaries_of_old_releases(void **state)
     pgk_sink_uleb(out, 2);
     pgk_sink_uleb(out, UINT64_C(15822663052811949562)); /* main */
     pgk_sink_uleb(out, UINT64_C(6699318081062747564));  /* foo */
-    uint64_t start = pgk_sink_tell(out) + 8;
+    uint64_t start = pgk_sink_off(out) + 8;
     pgk_sink_u64(out, start + sizeof records);
     pgk_sink_bytes(out, records, sizeof records);
     pgk_sink_uleb(out, 2);
