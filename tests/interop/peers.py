@@ -377,8 +377,8 @@ class Tap:
         return 1 if failed else 0
 
 
-def main(add_cases):
-    """A test program: add_cases(work, tap) adds its cases."""
+def main(add_cases, kind=Work):
+    """A test program: add_cases(work, tap) adds its cases; `kind` is the class of the work."""
     parser = argparse.ArgumentParser()
     parser.add_argument("pgokit", help="the program under test")
     parser.add_argument("folder", help="work folder; built programs stay there")
@@ -386,7 +386,7 @@ def main(add_cases):
     parser.add_argument("--keep", action="store_true", help="keep what the cases wrote")
     args = parser.parse_args()
     os.makedirs(args.folder, exist_ok=True)
-    work = Work(os.path.abspath(args.pgokit), os.path.abspath(args.folder))
+    work = kind(os.path.abspath(args.pgokit), os.path.abspath(args.folder))
     tap = Tap()
     try:
         try:
