@@ -304,12 +304,6 @@ def record_rows(f, tap):
         # Without the latter, a source would always meet the same release.
         tap.add(f"{source} {variant.name}", compare, f, partial(f.build, source, variant),
                 turn + turn // 4)
-    for source in SOURCES:
-        tap.add(f"{source} as raw version 3", version_3, f, source, PIE[19])
-        for variant in CLANG_16:
-            tap.add(f"{source} {variant.name}", version_2, f, source, variant)
-    for source, release in itertools.product(("plain.c", "dumps.c"), (14, 16)):
-        tap.add(f"{source} clang-{release} PIE", version_2_pie, f, source, release)
     # Frames in the library are dropped by both, as only the program is given.
     for turn, variant in enumerate((BUILDS[1], BUILDS[2], BUILDS[6], BUILDS[11])):
         tap.add(f"program of three modules {variant.name}", compare, f,
@@ -319,6 +313,15 @@ def record_rows(f, tap):
                 partial(f.one_module, variant), turn)
     tap.add("some contexts become equal once symbolised", aggregated_somewhere, f)
     tap.add("the raw codec of the tests", codec, f)
+
+
+def older_rows(f, tap):
+    for source in SOURCES:
+        tap.add(f"{source} as raw version 3", version_3, f, source, PIE[19])
+        for variant in CLANG_16:
+            tap.add(f"{source} {variant.name}", version_2, f, source, variant)
+    for source, release in itertools.product(("plain.c", "dumps.c"), (14, 16)):
+        tap.add(f"{source} clang-{release} PIE", version_2_pie, f, source, release)
 
 
 def byte_rows(f, tap):
