@@ -138,7 +138,8 @@ struct pgk_heap_frame {
     uint64_t address;         /* link-time address; load address without module */
     const uint8_t *build_id;  /* of the module */
     size_t build_id_size;     /* 0: no id, or no module */
-    const char *module_path;  /* where the module's file was; "" unknown. Not for building */
+    const char *module_path;  /* where the module's file was, also of a place; of a function that
+                                 several have, the first by bytes; "" unknown. Not for building */
 };
 
 /* Frames of the stack of a context, leaf first: fills at most `max`, returns the

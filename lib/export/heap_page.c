@@ -116,7 +116,8 @@ static int number_all(struct pgk_heap_page *p, struct pgk_err *err)
         const struct pgk_view_func *f = &t->funcs.v[p->funcs.old.v[i]];
         fits = pgk_page_table_add(&p->texts, f->name) &&
                pgk_page_table_add(&p->texts, f->linkage) &&
-               pgk_page_table_add(&p->texts, f->file) && pgk_page_table_add(&p->texts, f->module);
+               pgk_page_table_add(&p->texts, f->file) && pgk_page_table_add(&p->texts, f->module) &&
+               pgk_page_table_add(&p->texts, f->path);
     }
     for (size_t i = 0; fits && i < p->all_types.n; i++)
         fits = pgk_page_table_add(&p->texts, p->all_types.v[i].name);

@@ -126,6 +126,11 @@ static uint64_t func_module(const void *page, uint32_t old)
     return text_number(page, func_of(page, old)->module);
 }
 
+static uint64_t func_path(const void *page, uint32_t old)
+{
+    return text_number(page, func_of(page, old)->path);
+}
+
 static uint64_t func_library(const void *page, uint32_t old)
 {
     return func_of(page, old)->library;
@@ -181,7 +186,7 @@ static uint64_t node_frame(const void *page, uint32_t old)
 
 static const struct pgk_json_column func_columns[] = {
     {"name", func_name},     {"linkage", func_linkage}, {"file", func_file},
-    {"module", func_module}, {"library", func_library},
+    {"module", func_module}, {"path", func_path},       {"library", func_library},
 };
 
 static const struct pgk_json_column frame_columns[] = {

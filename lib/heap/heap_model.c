@@ -62,12 +62,23 @@ static bool same_module(const struct pgk_heap_module *a, const struct pgk_heap_m
            a->by_file_off == b->by_file_off;
 }
 
+/* Of several paths the first by bytes: the order in which files were read means nothing. */
+static void note_path(const struct pgk_heap *h, uint32_t *known, uint32_t path)
+{
+    if (path && (!*known || strcmp(pgk_intern_str(&h->strings, path),
+                                   pgk_intern_str(&h->strings, *known)) < 0))
+        *known = path;
+}
+
 void pgk_heap_note_path(struct pgk_heap *h, uint32_t module, uint32_t path)
 {
-    uint32_t *old = &h->modules.v[module].path;
-    if (path && (!*old || strcmp(pgk_intern_str(&h->strings, path),
-                                 pgk_intern_str(&h->strings, *old)) < 0))
-        *old = path;
+    note_path(h, &h->modules.v[module].path, path);
+}
+
+void pgk_heap_note_func_path(struct pgk_heap *h, uint32_t func, uint32_t path)
+{
+    assert(func < h->funcs.n);
+    note_path(h, &h->funcs.v[func].module_path, path);
 }
 
 uint32_t pgk_heap_module(struct pgk_heap *h, const struct pgk_heap_module *m)
@@ -494,6 +505,7 @@ static void describe_frame(const struct pgk_heap *h, uint32_t frame, struct pgk_
     out->guid = fn->guid;
     out->function = pgk_intern_str(&h->strings, fn->name);
     out->file = pgk_intern_str(&h->strings, fn->file);
+    out->module_path = pgk_intern_str(&h->strings, fn->module_path);
     out->decl_line = fn->decl_line;
     out->line_offset = (uint32_t)(f->where >> 32);
     out->column = (uint32_t)f->where;

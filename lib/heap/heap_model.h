@@ -56,6 +56,8 @@ struct pgk_heap_func {
     uint64_t guid;
     uint32_t name, file; /* string ids; 0 unknown */
     uint32_t decl_line;  /* smallest seen; 0 unknown. Not part of the identity */
+    uint32_t module_path; /* string id: file of the module that has it; 0 unknown. Of several the
+                             first by bytes; not part of the identity */
 };
 
 enum pgk_frame_kind {
@@ -172,6 +174,8 @@ bool pgk_heap_note_text(struct pgk_heap *h, uint32_t module, uint64_t at, uint64
 /* name, file: string ids. */
 uint32_t pgk_heap_func(struct pgk_heap *h, uint64_t guid, uint32_t name, uint32_t file,
                        uint32_t decl_line);
+/* Notes in which file a function is: a string id. */
+void pgk_heap_note_func_path(struct pgk_heap *h, uint32_t func, uint32_t path);
 uint32_t pgk_heap_frame(struct pgk_heap *h, enum pgk_frame_kind kind, uint32_t ref,
                         uint64_t where);
 

@@ -27,11 +27,13 @@ static int begin(struct pgk_rekey *k, struct pgk_heap *to, const struct pgk_heap
         const struct pgk_heap_func *f = &from->funcs.v[i];
         uint32_t name = names ? copy_string(to, from, f->name) : 0;
         uint32_t file = names ? copy_string(to, from, f->file) : 0;
-        if (name == PGK_INDEX_NONE || file == PGK_INDEX_NONE)
+        uint32_t path = names ? copy_string(to, from, f->module_path) : 0;
+        if (name == PGK_INDEX_NONE || file == PGK_INDEX_NONE || path == PGK_INDEX_NONE)
             return pgk_fail_nomem(err);
         k->func_map[i] = pgk_heap_func(to, f->guid, name, file, names ? f->decl_line : 0);
         if (k->func_map[i] == PGK_INDEX_NONE)
             return pgk_fail_nomem(err);
+        pgk_heap_note_func_path(to, k->func_map[i], path);
     }
     return 0;
 }

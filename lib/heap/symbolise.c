@@ -219,7 +219,8 @@ static uint32_t stand_in(struct symbolise *s, uint32_t func)
     return pgk_index_add(&s->by_guid, hash, func) ? func : PGK_INDEX_NONE;
 }
 
-static uint32_t make_func(struct symbolise *s, const struct pgk_sym_frame *f)
+/* `path`: a string id, of the file that has the function. */
+static uint32_t make_func(struct symbolise *s, const struct pgk_sym_frame *f, uint32_t path)
 {
     struct pgk_intern *strings = &s->k.to->strings;
     uint32_t name = pgk_intern_cstr(strings, f->function);
@@ -232,7 +233,23 @@ static uint32_t make_func(struct symbolise *s, const struct pgk_sym_frame *f)
     if (!s->guid_of.v[name])
         s->guid_of.v[name] = pgk_heap_guid(pgk_intern_str(strings, name),
                                            pgk_intern_len(strings, name));
-    return stand_in(s, pgk_heap_func(s->k.to, s->guid_of.v[name], name, file, f->decl_line));
+    uint32_t func = pgk_heap_func(s->k.to, s->guid_of.v[name], name, file, f->decl_line);
+    if (func != PGK_INDEX_NONE)
+        pgk_heap_note_func_path(s->k.to, func, path);
+    return stand_in(s, func);
+}
+
+/* Where the file of an address was, as the profile has it, or else where it is: a string id. */
+static uint32_t path_of(struct symbolise *s, uint32_t module)
+{
+    const struct pgk_heap *from = s->k.from;
+    const uint32_t path = module == PGK_INDEX_NONE ? 0 : from->modules.v[module].path;
+    if (path)
+        return pgk_intern_cstr(&s->k.to->strings, pgk_intern_str(&from->strings, path));
+    if (module == PGK_INDEX_NONE || s->binary_of[module] == PGK_INDEX_NONE)
+        return 0;
+    return pgk_intern_cstr(&s->k.to->strings,
+                           pgk_elf_path(pgk_binaries_elf(s->binaries, s->binary_of[module])));
 }
 
 static bool is_named(const struct pgk_sym_chain *chain)
@@ -262,10 +279,13 @@ static int map_address(struct symbolise *s, size_t old)
         if (s->keep_unnamed)
             return pgk_rekey_keep(&s->k, s->err);
     } else if (!is_left_out(s, chain)) {
+        const uint32_t path = path_of(s, s->k.from->frames.v[old].ref);
         s->resolved++;
+        if (path == PGK_INDEX_NONE)
+            return pgk_fail_nomem(s->err);
         for (uint32_t i = 0; i < chain->count; i++) {
             const struct pgk_sym_frame *f = &chain->frames[i];
-            uint32_t func = make_func(s, f);
+            uint32_t func = make_func(s, f, path);
             uint32_t frame = func == PGK_INDEX_NONE
                                  ? func
                                  : pgk_heap_frame(s->k.to, kind_of(f), func,

@@ -53,6 +53,7 @@ static uint32_t add_func(struct pgk_heap_frames *t, const struct pgk_view_func *
 {
     if (func->name == PGK_INDEX_NONE || func->linkage == PGK_INDEX_NONE ||
         func->file == PGK_INDEX_NONE || func->module == PGK_INDEX_NONE ||
+        func->path == PGK_INDEX_NONE ||
         t->funcs.n >= PGK_INDEX_NONE || !pgk_vec_push(&t->funcs, *func) ||
         !pgk_index_add(&t->func_index, hash, (uint32_t)t->funcs.n - 1))
         return PGK_INDEX_NONE;
@@ -76,6 +77,7 @@ static uint32_t named_func(struct pgk_heap_frames *t, const struct pgk_heap_fram
         .name = pgk_intern_safe(&t->strings, name),
         .linkage = pgk_intern_safe(&t->strings, f->function),
         .file = file,
+        .path = pgk_intern_safe(&t->strings, f->module_path),
         .decl_line = f->decl_line,
         .library = is_library(name, f->file),
     };
@@ -98,6 +100,7 @@ static uint32_t address_func(struct pgk_heap_frames *t, const struct pgk_heap_fr
         .guid = f->address,
         .name = pgk_intern_safe(&t->strings, pgk_view_address(name, f)),
         .module = module_id,
+        .path = pgk_intern_safe(&t->strings, f->module_path),
         .has_file = *f->module_path != 0};
     return add_func(t, &func, hash);
 }

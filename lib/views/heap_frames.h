@@ -21,6 +21,7 @@ struct pgk_view_func {
     uint32_t file;
     uint32_t decl_line; /* 0 unknown */
     uint32_t module;    /* of an address: its build id in hexadecimal */
+    uint32_t path;      /* of the module's file */
     bool has_file;      /* of an address: its name has that of the module's file */
     bool library;       /* of the language's library or an allocator: not the user's code */
 };

@@ -184,6 +184,40 @@ static void functions_of_the_same_name(void **state)
     pgk_heap_close(&h);
 }
 
+static struct pgk_heap *with_path(const char *path)
+{
+    struct pgk_heap *h;
+    struct pgk_mib m = {0};
+    assert_int_equal(pgk_heap_new(&h, NULL), 0);
+    uint32_t func = pgk_heap_func(h, 1, pgk_intern_cstr(&h->strings, "f"), 0, 0);
+    pgk_heap_note_func_path(h, func, pgk_intern_cstr(&h->strings, path));
+    uint32_t frame = pgk_heap_frame(h, PGK_FRAME_CALLER, func, pgk_frame_place(1, 1));
+    assert_int_equal(pgk_heap_add(h, pgk_stack_push(&h->stacks, 0, frame), &m, NULL), 0);
+    return h;
+}
+
+/* A function that several files have, as an inline function of a header, is in the first by bytes,
+ * whichever profile is read first; one of which nothing is known takes the other's. */
+static void path_of_a_function_is_the_first_by_bytes(void **state)
+{
+    (void)state;
+    static const char *const orders[][2] = {{"/a.so", "/b.so"}, {"/b.so", "/a.so"}, {"", "/a.so"}};
+    for (size_t i = 0; i < PGK_COUNTOF(orders); i++) {
+        struct pgk_heap *sum;
+        struct pgk_heap_frame frame;
+        assert_int_equal(pgk_heap_new(&sum, NULL), 0);
+        for (size_t k = 0; k < 2; k++) {
+            struct pgk_heap *h = with_path(orders[i][k]);
+            assert_int_equal(pgk_heap_merge(sum, h, NULL), 0);
+            pgk_heap_close(&h);
+        }
+        assert_int_equal(pgk_heap_contexts(sum), 1);
+        assert_int_equal(pgk_heap_stack(sum, 0, &frame, 1), 1);
+        assert_string_equal(frame.module_path, "/a.so");
+        pgk_heap_close(&sum);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -193,6 +227,7 @@ int main(void)
         cmocka_unit_test(lines_far_from_their_function),
         cmocka_unit_test(out_of_memory_anywhere),
         cmocka_unit_test(functions_of_the_same_name),
+        cmocka_unit_test(path_of_a_function_is_the_first_by_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,12 +39,14 @@ static void names_are_those_of_programmers(void **state)
     struct pgk_heap_frames t;
     uint32_t nodes[1];
     add(h, push(h, 0, "_ZN3abc3fooIiEEvT_", "dir/a\x01.cpp", 3));
+    pgk_heap_note_func_path(h, 0, pgk_intern_cstr(&h->strings, "/usr/lib/libabc.so"));
     assert_int_equal(pgk_heap_frames_init(&t, NULL), 0);
     assert_int_equal(pgk_heap_frames_add(&t, h, nodes, NULL), 0);
     const struct pgk_view_func *f = pgk_frames_func(&t, nodes[0]);
     assert_string_equal(pgk_frames_text(&t, f->name), "abc::foo<int>");
     assert_string_equal(pgk_frames_text(&t, f->linkage), "_ZN3abc3fooIiEEvT_");
     assert_string_equal(pgk_frames_text(&t, f->file), "dir/a\\x01.cpp");
+    assert_string_equal(pgk_frames_text(&t, f->path), "/usr/lib/libabc.so");
     assert_int_equal(pgk_frames_at(&t, nodes[0])->line, 13);
     pgk_heap_frames_free(&t);
     pgk_heap_close(&h);
