@@ -252,12 +252,6 @@ static uint64_t row_node(const void *page, uint32_t row)
     return p->nodes.number_of[p->rows[row].pair.node] - 1;
 }
 
-static uint64_t row_site(const void *page, uint32_t row)
-{
-    const struct pgk_heap_page *p = page;
-    return p->nodes.number_of[pgk_frames_site(&p->align.frames, p->rows[row].pair.node)] - 1;
-}
-
 static uint64_t row_label(const void *page, uint32_t row)
 {
     const struct pgk_heap_page *p = page;
@@ -279,8 +273,8 @@ static uint64_t row_moved(const void *page, uint32_t row)
 
 /* The last two are of a comparison. */
 static const struct pgk_json_column row_columns[] = {
-    {"id", row_context},  {"node", row_node},     {"site", row_site},
-    {"label", row_label}, {"change", row_change}, {"moved", row_moved},
+    {"id", row_context},     {"node", row_node},   {"label", row_label},
+    {"change", row_change}, {"moved", row_moved},
 };
 
 static uint64_t row_type(const void *page, uint32_t row)

@@ -91,7 +91,8 @@ export interface HeapData {
         name: number[];
         linkage: number[];
         file: number[];
-        module: number[];
+        module: number[]; // of an address: its build id
+        path: number[]; // of the module's file
         library: number[];
     };
     frames: {
@@ -105,7 +106,6 @@ export interface HeapData {
     contexts: {
         id: number[];
         node: number[];
-        site: number[];
         label: number[];
         type?: number[]; // rows of `types`
         change?: number[];

@@ -11,14 +11,25 @@ export interface TableColumn {
     text: (row: number) => preact.ComponentChildren;
 }
 
+export interface Sort {
+    key: string;
+    falling: boolean;
+}
+
 interface Props {
     id: string;
     title: string;
     rowTitle: string; // over the first column
     noun: string; // what a row is
+    nouns?: string; // several of them, where that is not with an "s"
     n: number;
     columns: TableColumn[];
     sortedBy: string; // at first
+    /** Where the page keeps the order; else the table does. */
+    sort?: Sort;
+    onSort?: (sort: Sort) => void;
+    perPage?: number;
+    children?: preact.ComponentChildren; // controls beside the title
     matches: Uint8Array | null;
     filter: Filter | null;
     onClearFilter: () => void;
@@ -47,17 +58,24 @@ function sorted(rows: number[], column: TableColumn, falling: boolean, n: number
 
 export function DataTable(props: Props) {
     const { id, columns, n, noun, matches, filter, open } = props;
-    const [sort, setSort] = useState({ key: props.sortedBy, falling: true });
+    const perPage = props.perPage ?? PAGE;
+    const [own, setOwn] = useState<Sort>({ key: props.sortedBy, falling: true });
+    const sort = props.sort ?? own;
+    const setSort = props.onSort ?? setOwn;
     const [page, setPage] = useState(0);
     const rows = useMemo(() => {
         const list: number[] = [];
         for (let row = 0; row < n; row++)
             if ((!matches || matches[row]) && (!filter || filter.has(row))) list.push(row);
-        return sorted(list, columns.find((c) => c.key === sort.key)!, sort.falling, n);
-    }, [columns, n, matches, filter, sort]);
-    useEffect(() => setPage(0), [rows]);
-    const pages = Math.max(1, Math.ceil(rows.length / PAGE));
-    const shown = rows.slice(page * PAGE, (page + 1) * PAGE);
+        const by = columns.find((c) => c.key === sort.key) ?? columns[0]!;
+        return sorted(list, by, sort.falling, n);
+    }, [columns, n, matches, filter, sort.key, sort.falling]);
+    useEffect(() => {
+        const at = open === null ? -1 : rows.indexOf(open);
+        setPage(at < 0 ? 0 : Math.floor(at / perPage));
+    }, [rows]);
+    const pages = Math.max(1, Math.ceil(rows.length / perPage));
+    const shown = rows.slice(page * perPage, (page + 1) * perPage);
     const choose = (key: string) =>
         setSort({ key, falling: sort.key === key ? !sort.falling : true });
 
@@ -65,10 +83,11 @@ export function DataTable(props: Props) {
         <section class="card rows" id={id} aria-labelledby={`${id}-title`}>
             <div class="bar-of-controls">
                 <h2 id={`${id}-title`}>{props.title}</h2>
+                {props.children}
                 <p class="quiet" role="status" id={`${id}-found`}>
                     {rows.length === n
-                        ? format.plural(rows.length, noun)
-                        : `${format.count(rows.length)} of ${format.plural(n, noun)}, ` +
+                        ? format.plural(rows.length, noun, props.nouns)
+                        : `${format.count(rows.length)} of ${format.plural(n, noun, props.nouns)}, ` +
                           props.sum(rows)}
                 </p>
                 {filter && (
@@ -101,7 +120,7 @@ export function DataTable(props: Props) {
                             >
                                 <th scope="row">{props.row(row)}</th>
                                 {columns.map((c) => (
-                                    <td key={c.key} class="number">
+                                    <td key={c.key} class="number" data-exact={c.value(row)}>
                                         {c.text(row)}
                                     </td>
                                 ))}
@@ -117,8 +136,8 @@ export function DataTable(props: Props) {
                         Previous
                     </button>
                     <span class="quiet">
-                        {format.count(page * PAGE + 1)} to{" "}
-                        {format.count(page * PAGE + shown.length)}
+                        {format.count(page * perPage + 1)} to{" "}
+                        {format.count(page * perPage + shown.length)}
                     </span>
                     <button
                         type="button"

@@ -12,6 +12,10 @@ import type { Filter } from "./page_frame";
 
 interface Props {
     model: HeapModel;
+    weight: Weight; // width of a box
+    onWeight: (weight: Weight) => void;
+    programOnly: boolean;
+    onProgramOnly: (programOnly: boolean) => void;
     matches: Uint8Array | null;
     onOpen: (context: number) => void;
     onFilter: (filter: Filter | null) => void;
@@ -44,9 +48,8 @@ interface Sums {
     matched: Float64Array | null;
 }
 
-export function FlameGraph({ model, matches, onOpen, onFilter }: Props) {
-    const [weight, setWeight] = useState<Weight>("bytes");
-    const [programOnly, setProgramOnly] = useState(true);
+export function FlameGraph(props: Props) {
+    const { model, weight, programOnly, matches, onOpen, onFilter } = props;
     const [byType, setByType] = useState(false);
     const [before, setBefore] = useState(false);
     const [root, setRoot] = useState(0);
@@ -119,7 +122,7 @@ export function FlameGraph({ model, matches, onOpen, onFilter }: Props) {
                                 name="weight"
                                 value={w}
                                 checked={w === weight}
-                                onChange={() => setWeight(w)}
+                                onChange={() => props.onWeight(w)}
                             />
                             <span>{weightNames[w]}</span>
                         </label>
@@ -129,7 +132,7 @@ export function FlameGraph({ model, matches, onOpen, onFilter }: Props) {
                     <input
                         type="checkbox"
                         checked={programOnly}
-                        onChange={() => reset(() => setProgramOnly(!programOnly))}
+                        onChange={() => reset(() => props.onProgramOnly(!programOnly))}
                     />
                     <span>Program only</span>
                 </label>

@@ -1,6 +1,7 @@
 // A heap profile as the views want it: contexts with derived numbers, and the tree of calling
 // functions with sums.
 import type { Column, HeapData } from "./data";
+import { PairIndex } from "./pair_index";
 import type { Tree } from "./tree";
 import { addUp, link } from "./tree";
 
@@ -20,6 +21,7 @@ export interface Frame {
     linkage: string;
     file: string;
     module: string;
+    path: string; // of the module's file
     line: number;
     lineOffset: number;
     column: number;
@@ -46,7 +48,10 @@ export class HeapModel {
     readonly bytesBefore: Float64Array | null;
     readonly averageDensity: number; // of the whole profile; NaN: unknown
     readonly isDiff: boolean;
-    private readonly nodeParent: Int32Array;
+    readonly nodeParent: Int32Array;
+    /** Node in which the program, rather than a library on its behalf, asks for the memory of each
+     * context: the innermost one of the program, or else the leaf; 0: no stack. */
+    readonly siteNode: Int32Array;
     private readonly sourceOf = new Map<number, Record<string, string>>();
 
     constructor(readonly data: HeapData) {
@@ -61,8 +66,19 @@ export class HeapModel {
         this.averageDensity =
             (data.totals.TotalAccessCount ?? NaN) / (data.totals.TotalSize || NaN);
         this.bytesBefore = data.before ? column(data.before.TotalSize, n, 0) : null;
-        this.nodeParent = Int32Array.from(data.nodes.parent, (step, i) => i - step);
+        this.nodeParent = new Int32Array(data.nodes.parent).map((step, i) => i - step);
+        this.siteNode = this.findSites();
         for (const [file, lines] of data.sources) this.sourceOf.set(file, lines);
+    }
+
+    private findSites(): Int32Array {
+        const { funcs, frames, nodes, contexts } = this.data;
+        const siteOf = new Int32Array(nodes.frame.length);
+        for (let n = 1; n < siteOf.length; n++)
+            siteOf[n] = funcs.library[frames.func[nodes.frame[n]!]!]
+                ? siteOf[this.nodeParent[n]!]!
+                : n;
+        return Int32Array.from(contexts.node, (node) => siteOf[node] || node);
     }
 
     weights(weight: Weight, before = false): Float64Array {
@@ -82,6 +98,12 @@ export class HeapModel {
         if (this.data.now.PeakSize) known.push("peak");
         if (this.data.now.ExitSize) known.push("exit");
         return known;
+    }
+
+    /** Whether it is known of any function in which file it is. */
+    knowsLibraries(): boolean {
+        const { path, module } = this.data.funcs;
+        return path.some((id) => id > 0) || module.some((id) => id > 0);
     }
 
     text(id: number): string {
@@ -111,6 +133,7 @@ export class HeapModel {
             linkage: this.text(funcs.linkage[func]!),
             file: this.text(funcs.file[func]!),
             module: this.text(funcs.module[func]!),
+            path: this.text(funcs.path[func]!),
             line: frames.line[f]!,
             lineOffset: frames.line_offset[f]!,
             column: frames.column[f]!,
@@ -121,7 +144,7 @@ export class HeapModel {
 
     /** The frame in which the program asks for the memory of a context; null: no stack. */
     site(context: number): Frame | null {
-        const node = this.data.contexts.site[context]!;
+        const node = this.siteNode[context]!;
         return node ? this.frame(node) : null;
     }
 
@@ -129,7 +152,7 @@ export class HeapModel {
      * that call themselves once. */
     callers(context: number, most: number): string[] {
         const list: string[] = [];
-        const site = this.data.contexts.site[context]!;
+        const site = this.siteNode[context]!;
         if (!site) return list;
         let { name } = this.frame(site);
         for (let n = this.nodeParent[site]!; n > 0 && list.length < most; n = this.nodeParent[n]!) {
@@ -201,21 +224,10 @@ export class HeapModel {
     callTree(programOnly: boolean, byType: boolean): CallTree {
         const { funcs, frames, nodes, contexts } = this.data;
         const nFuncs = funcs.name.length;
-        const width = nFuncs + (this.data.types?.name.length ?? 0) + 1;
-        const parent = [-1];
-        const box = [-1]; // a function, or a type beyond them
-        const known = new Map<number, number>();
-        const child = (at: number, what: number): number => {
-            const key = at * width + what;
-            let node = known.get(key);
-            if (node === undefined) {
-                node = parent.length;
-                known.set(key, node);
-                parent.push(at);
-                box.push(what);
-            }
-            return node;
-        };
+        // Of a parent and a function, or a type beyond them.
+        const boxes = new PairIndex();
+        boxes.number(-1, -1);
+        const child = (at: number, what: number) => boxes.number(at, what);
         const funcOf = (n: number) => frames.func[nodes.frame[n]!]!;
         const nodeOf = new Int32Array(this.n);
         const mapped = new Int32Array(nodes.frame.length);
@@ -233,13 +245,14 @@ export class HeapModel {
                 nodeOf[c] = at === root && node ? child(root, funcOf(node)) : at;
             }
         }
-        const tree = link(parent);
-        const own = new Float64Array(parent.length);
+        const tree = link(boxes.a.subarray(0, boxes.n));
+        const box = boxes.b.subarray(0, boxes.n);
+        const own = new Float64Array(boxes.n);
         for (const node of nodeOf) own[node]!++;
         return {
             ...tree,
-            func: Int32Array.from(box, (what) => (what < nFuncs ? what : -1)),
-            type: Int32Array.from(box, (what) => (what < nFuncs ? -1 : what - nFuncs)),
+            func: box.map((what) => (what < nFuncs ? what : -1)),
+            type: box.map((what) => (what < nFuncs ? -1 : what - nFuncs)),
             nodeOf,
             contexts: addUp(tree, own),
         };
@@ -262,7 +275,7 @@ export class HeapModel {
         const { node } = this.data.contexts;
         // The page has no other nodes than those of its contexts.
         if (contexts.length === this.n)
-            return Int32Array.from(this.nodeParent.subarray(1), (_, i) => i + 1);
+            return new Int32Array(this.nodeParent.length - 1).map((_, i) => i + 1);
         const used = new Set<number>();
         for (const c of contexts)
             for (let n = node[c]!; n > 0 && !used.has(n); n = this.nodeParent[n]!) used.add(n);

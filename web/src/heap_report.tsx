@@ -1,6 +1,6 @@
-// The report of a heap profile, or of two: headline, flame graph, advice, scatter, table, and
-// a panel for one context.
-import { useMemo, useState } from "preact/hooks";
+// The report of a heap profile, or of two: headline, flame graph, functions, contexts, advice,
+// scatter, and a panel for one function or context.
+import { useMemo } from "preact/hooks";
 import { AdviceList } from "./advice_list";
 import { ContextPanel } from "./context_panel";
 import { ContextTable } from "./context_table";
@@ -8,10 +8,13 @@ import type { HeapData } from "./data";
 import { FlameGraph } from "./flame_graph";
 import * as format from "./format";
 import { Headline } from "./headline";
+import { HeapFunctions } from "./heap_functions";
+import { found, useHits } from "./heap_hits";
 import { HeapModel } from "./heap_model";
-import type { Filter } from "./page_frame";
-import { PageTop, usePanel } from "./page_frame";
+import { useView } from "./heap_view";
+import { PageTop, useKeys } from "./page_frame";
 import { PlanGroups } from "./plan_groups";
+import { SandwichPanel } from "./sandwich_panel";
 import { Scatter } from "./scatter";
 import { Timeline } from "./timeline";
 import { TypeTable } from "./type_table";
@@ -25,10 +28,10 @@ function subtitle(data: HeapData): string {
 
 export function HeapReport({ data }: { data: HeapData }) {
     const model = useMemo(() => new HeapModel(data), [data]);
-    const [query, setQuery] = useState("");
-    const [filter, setFilter] = useState<Filter | null>(null);
-    const { open, setOpen, close } = usePanel();
-    const matches = useMemo(() => (query.trim() ? model.search(query) : null), [model, query]);
+    const view = useView(model);
+    const { sums, weight, query, matches, marked, rows, filter, setFilter, context } = view;
+    const hits = useHits(view);
+    useKeys(view.panel !== null, view.close);
 
     return (
         <>
@@ -37,48 +40,90 @@ export function HeapReport({ data }: { data: HeapData }) {
                 subtitle={subtitle(data)}
                 searches={data.types ? "functions, files and types" : "functions and files"}
                 query={query}
-                onQuery={setQuery}
+                onQuery={view.setQuery}
+                hits={hits}
+                found={found(view)}
             />
             <main>
                 <Headline model={model} />
                 {data.over_time && data.over_time.points.length > 1 && (
-                    <Timeline model={model} times={data.over_time} onOpen={setOpen} />
+                    <Timeline
+                        model={model}
+                        times={data.over_time}
+                        matches={marked}
+                        onOpen={view.openContext}
+                    />
                 )}
                 {data.plan && <PlanGroups plan={data.plan} />}
                 <div class="columns wide-left">
                     <div class="column">
                         <FlameGraph
                             model={model}
-                            matches={matches}
-                            onOpen={setOpen}
+                            weight={weight}
+                            onWeight={view.setWeight}
+                            programOnly={view.programOnly}
+                            onProgramOnly={view.setProgramOnly}
+                            matches={marked}
+                            onOpen={view.openContext}
                             onFilter={setFilter}
+                        />
+                        <HeapFunctions
+                            model={model}
+                            sums={sums}
+                            weight={weight}
+                            matches={rows}
+                            sort={view.sort}
+                            onSort={view.setSort}
+                            onGroup={view.setGroup}
+                            open={view.row}
+                            onOpen={view.openRow}
                         />
                         <ContextTable
                             model={model}
                             matches={matches}
                             filter={filter}
                             onClearFilter={() => setFilter(null)}
-                            onOpen={setOpen}
-                            open={open}
+                            onOpen={view.openContext}
+                            open={context}
                         />
                         {data.types && (
-                            <TypeTable model={model} matches={matches} onFilter={setFilter} />
+                            <TypeTable
+                                model={model}
+                                matches={view.row === null ? matches : marked}
+                                onFilter={setFilter}
+                            />
                         )}
                     </div>
                     <div class="column">
-                        <AdviceList model={model} onOpen={setOpen} onFilter={setFilter} />
+                        <AdviceList
+                            model={model}
+                            onOpen={view.openContext}
+                            onFilter={setFilter}
+                        />
                         <Scatter
                             model={model}
                             matches={matches}
                             filter={filter}
-                            onOpen={setOpen}
-                            open={open}
+                            onOpen={view.openContext}
+                            open={context}
                         />
                     </div>
                 </div>
                 <Rest data={data} />
             </main>
-            {open !== null && <ContextPanel model={model} context={open} onClose={close} />}
+            {view.panel === "context" && (
+                <ContextPanel model={model} context={context!} onClose={view.close} />
+            )}
+            {view.panel === "row" && (
+                <SandwichPanel
+                    model={model}
+                    sums={sums}
+                    row={view.row!}
+                    weight={weight}
+                    onOpen={view.openRow}
+                    onClose={view.close}
+                />
+            )}
         </>
     );
 }

@@ -69,8 +69,13 @@ function collect(model: HeapModel): Held {
     };
 }
 
-export function useHeld(model: HeapModel): Held {
-    return useMemo(() => collect(model), [model]);
+/** Of the contexts that match, where not all do. */
+export function useHeld(model: HeapModel, matches: Uint8Array | null): Held {
+    const all = useMemo(() => collect(model), [model]);
+    return useMemo(
+        () => (matches ? { ...all, rows: all.rows.filter(([row]) => matches[row]) } : all),
+        [all, matches],
+    );
 }
 
 /** A time, what contexts held when it was last told, and how much larger all was since. */
@@ -139,6 +144,12 @@ export function HeldLegend(props: {
 }) {
     const { model, held, first } = props;
     const shown = first < 0 ? [] : held.rows.slice(first, first + AT_ONCE);
+    if (!held.rows.length)
+        return (
+            <p class="quiet">
+                None of the contexts whose bytes are known over time is among the chosen ones.
+            </p>
+        );
     const starts = held.rows.map((_, i) => i).filter((i) => i % AT_ONCE === 0);
     return (
         <div class="held-legend">

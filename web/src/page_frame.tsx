@@ -1,5 +1,7 @@
 // What all views of a profile have around them: the top with its search, and keys.
 import { useCallback, useLayoutEffect, useState } from "preact/hooks";
+import type { SearchProps } from "./search_box";
+import { SearchBox } from "./search_box";
 import { ThemeSwitch } from "./theme_switch";
 
 /** What a table is narrowed to, besides the search. */
@@ -8,47 +10,31 @@ export interface Filter {
     has: (row: number) => boolean;
 }
 
-interface Props {
+interface Props extends SearchProps {
     title: string;
     subtitle: string;
-    searches: string; // what the search looks in
-    query: string;
-    onQuery: (query: string) => void;
 }
 
-export function PageTop({ title, subtitle, searches, query, onQuery }: Props) {
+export function PageTop({ title, subtitle, ...search }: Props) {
     return (
         <header class="top">
             <div>
                 <h1>{title}</h1>
                 <p class="quiet">{subtitle}</p>
             </div>
-            <search>
-                <label for="search" class="hidden">
-                    Search {searches}
-                </label>
-                <input
-                    id="search"
-                    type="search"
-                    placeholder={`Search ${searches} ( / )`}
-                    value={query}
-                    onInput={(e) => onQuery(e.currentTarget.value)}
-                />
-            </search>
+            <SearchBox {...search} />
             <ThemeSwitch />
         </header>
     );
 }
 
-/** Which row has its panel open; Escape closes it, "/" goes to the search. */
-export function usePanel() {
-    const [open, setOpen] = useState<number | null>(null);
-    const close = useCallback(() => setOpen(null), []);
+/** Escape closes the panel that is open, "/" goes to the search. */
+export function useKeys(isOpen: boolean, close: () => void) {
     // At once, so that no key gets lost between the first picture and the effects behind it.
     useLayoutEffect(() => {
         const onKey = (event: KeyboardEvent) => {
             const typing = event.target instanceof HTMLInputElement;
-            if (event.key === "Escape" && open !== null) close();
+            if (event.key === "Escape" && isOpen) close();
             if (event.key === "/" && !typing) {
                 event.preventDefault();
                 document.getElementById("search")?.focus();
@@ -56,6 +42,13 @@ export function usePanel() {
         };
         document.addEventListener("keydown", onKey);
         return () => document.removeEventListener("keydown", onKey);
-    }, [open, close]);
+    }, [isOpen, close]);
+}
+
+/** Which row has its panel open. */
+export function usePanel() {
+    const [open, setOpen] = useState<number | null>(null);
+    const close = useCallback(() => setOpen(null), []);
+    useKeys(open !== null, close);
     return { open, setOpen, close };
 }

@@ -1,5 +1,5 @@
 // A panel at the side with everything about one thing. The focus goes to its title, and back to
-// where it was.
+// where it was; it stays in the search, whose hits are gone through there.
 import { useLayoutEffect, useRef } from "preact/hooks";
 
 interface Props {
@@ -13,6 +13,7 @@ export function SidePanel({ title, about, onClose, children }: Props) {
     const heading = useRef<HTMLHeadingElement>(null);
     useLayoutEffect(() => {
         const back = document.activeElement;
+        if (back?.id === "search") return;
         heading.current?.focus();
         return () => {
             if (back instanceof HTMLElement) back.focus();

@@ -2,7 +2,7 @@
 // objects.
 import { bisector } from "d3-array";
 import { scaleLinear } from "d3-scale";
-import { useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { rowName } from "./advice_list";
 import type { OverTime } from "./data";
 import * as format from "./format";
@@ -82,16 +82,18 @@ function usePlot(times: OverTime, shown: Shown, width: number) {
 export function Timeline(props: {
     model: HeapModel;
     times: OverTime;
+    matches: Uint8Array | null; // contexts whose areas are drawn
     onOpen: (context: number) => void;
 }) {
-    const { model, times } = props;
+    const { model, times, matches } = props;
     const frame = useRef<HTMLDivElement>(null);
     const width = useWidth(frame, 960);
     const [shown, setShown] = useState<Shown>("bytes");
     const [pointed, setPointed] = useState<{ x: number; y: number; ms: number } | null>(null);
     const plot = usePlot(times, shown, width);
-    const held = useHeld(model);
+    const held = useHeld(model, matches);
     const [first, setFirst] = useState(0);
+    useEffect(() => setFirst((at) => Math.min(at, 0)), [held]);
     const stacked = shown === "bytes" && held.moments.length > 1;
     const rows = stacked && first >= 0 ? held.rows.slice(first, first + AT_ONCE) : [];
     const last = times.points[times.points.length - 1]!;

@@ -1,0 +1,177 @@
+// The functions or libraries of a heap profile in a table: what each allocates itself, and with
+// all that it calls.
+import { useMemo } from "preact/hooks";
+import type { CallSums, Grouping } from "./call_sums";
+import type { Sort, TableColumn } from "./data_table";
+import { DataTable } from "./data_table";
+import { weightNames, weightText } from "./flame_graph";
+import * as format from "./format";
+import type { HeapModel, Weight } from "./heap_model";
+
+interface Props {
+    model: HeapModel;
+    sums: CallSums;
+    weight: Weight;
+    matches: Uint8Array | null; // rows
+    sort: Sort;
+    onSort: (sort: Sort) => void;
+    onGroup: (by: Grouping) => void;
+    open: number | null;
+    onOpen: (row: number) => void;
+}
+
+export const firstSort = (model: HeapModel): string => (model.isDiff ? "change" : "self");
+
+/** What a row has of a weight itself and in all. */
+interface Measure {
+    self: Float64Array;
+    total: Float64Array;
+}
+
+const measure = (sums: CallSums, values: Float64Array): Measure => ({
+    self: sums.self(values),
+    total: sums.total(values),
+});
+
+function columns(model: HeapModel, sums: CallSums, weight: Weight): TableColumn[] {
+    const values = model.weights(weight);
+    const now = measure(sums, values);
+    const whole = values.reduce((sum, v) => sum + v, 0) || 1;
+    const text = (v: number) => shortWeight(weight, v);
+    const self: TableColumn = {
+        key: "self",
+        title: "Self",
+        hint: `${weightNames[weight]}: allocated in it, or by an allocator that it calls`,
+        value: (row) => now.self[row]!,
+        text: (row) => text(now.self[row]!),
+    };
+    const total: TableColumn = {
+        key: "total",
+        title: "Total",
+        hint: `${weightNames[weight]}: allocated in it and in all that it calls`,
+        value: (row) => now.total[row]!,
+        text: (row) => text(now.total[row]!),
+    };
+    // On narrow screens only the first two are shown.
+    return [
+        ...(model.isDiff ? [total, changeColumn(model, sums, weight, now), self] : [self, total]),
+        ...(model.isDiff ? [] : [shareColumn(now, whole)]),
+        objectsColumn(model, sums, weight),
+    ];
+}
+
+function changeColumn(
+    model: HeapModel,
+    sums: CallSums,
+    weight: Weight,
+    now: Measure,
+): TableColumn {
+    const before = sums.total(model.weights(weight, true));
+    const difference = (row: number) => now.total[row]! - before[row]!;
+    return {
+        key: "change",
+        title: "Change",
+        hint: "of the total, since the profile before",
+        value: difference,
+        text: (row) => (difference(row) > 0 ? "+" : "") + shortWeight(weight, difference(row)),
+    };
+}
+
+function shareColumn(now: Measure, whole: number): TableColumn {
+    return {
+        key: "share",
+        title: "Share",
+        hint: "its total, of the whole program's",
+        value: (row) => now.total[row]! / whole,
+        text: (row) => format.percent(now.total[row]! / whole),
+    };
+}
+
+/** Objects beside any other unit, and bytes beside objects. */
+function objectsColumn(model: HeapModel, sums: CallSums, weight: Weight): TableColumn {
+    const other = weight === "count" ? "bytes" : "count";
+    const total = sums.total(model.weights(other));
+    return {
+        key: other,
+        title: weightNames[other],
+        hint: "in all",
+        value: (row) => total[row]!,
+        text: (row) => shortWeight(other, total[row]!),
+    };
+}
+
+/** A number whose unit the column's title has. */
+function shortWeight(weight: Weight, v: number): string {
+    return weight === "count" || weight === "accesses" ? format.count(v) : weightText(weight, v);
+}
+
+export function HeapFunctions(props: Props) {
+    const { model, sums, weight } = props;
+    const all = useMemo(() => columns(model, sums, weight), [model, sums, weight]);
+    const values = useMemo(() => sums.self(model.weights(weight)), [model, sums, weight]);
+    const whole = useMemo(
+        () => model.weights(weight).reduce((sum, v) => sum + v, 0) || 1,
+        [model, weight],
+    );
+    const sum = (rows: number[]) => {
+        const self = rows.reduce((total, row) => total + values[row]!, 0);
+        return `self ${weightText(weight, self)} (${format.percent(self / whole)})`;
+    };
+    const byLibrary = sums.by === "library";
+    return (
+        <DataTable
+            id="functions"
+            title={byLibrary ? "Libraries" : "Functions"}
+            rowTitle={byLibrary ? "Library" : "Function"}
+            noun={byLibrary ? "library" : "function"}
+            nouns={byLibrary ? "libraries" : "functions"}
+            n={sums.n}
+            columns={all}
+            sortedBy={firstSort(model)}
+            sort={props.sort}
+            onSort={props.onSort}
+            perPage={PER_PAGE}
+            matches={props.matches}
+            filter={null}
+            onClearFilter={() => undefined}
+            onOpen={props.onOpen}
+            open={props.open}
+            sum={sum}
+            row={(row) => <RowHead sums={sums} row={row} />}
+            empty={`No ${byLibrary ? "library" : "function"} has this in its name.`}
+        >
+            {model.knowsLibraries() && (
+                <fieldset class="choice">
+                    <legend class="hidden">What a row is</legend>
+                    {(["function", "library"] as const).map((by) => (
+                        <label key={by}>
+                            <input
+                                type="radio"
+                                name="group"
+                                value={by}
+                                checked={by === sums.by}
+                                onChange={() => props.onGroup(by)}
+                            />
+                            <span>By {by}</span>
+                        </label>
+                    ))}
+                </fieldset>
+            )}
+        </DataTable>
+    );
+}
+
+const PER_PAGE = 12; // the contexts stand below
+
+function RowHead({ sums, row }: { sums: CallSums; row: number }) {
+    return (
+        <>
+            <button type="button" class="link" data-row={row} title={sums.fullName(row)}>
+                {format.brief(sums.name(row))}
+            </button>
+            <span class="quiet place">
+                {sums.place(row)}
+            </span>
+        </>
+    );
+}
