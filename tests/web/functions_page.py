@@ -280,6 +280,61 @@ class Suite:
         expect(page.problems(), [], "problems")
 
 
+    def areas_are_of_functions_and_libraries(self):
+        """At the peak it is known of every context what it held, and all of the program's is held
+        then: the most of each is the self of the profile, in bytes at the peak."""
+        sums = Sums(self.contexts, "PeakSize")
+        for by, wanted in (("function", dict(sums.own)),
+                           ("library", {"libshelf.so": sums.own["shelf_take"]}),
+                           ("context", None)):
+            page = self.open()
+            page.evaluate("(() => { const s = document.querySelector('#held-by'); "
+                          f"s.value = '{by}'; s.dispatchEvent(new Event('change', "
+                          "{bubbles: true})); })()")
+            page.wait(f"document.querySelector('#held-by').value === '{by}'")
+            page.settle()
+            areas = page.evaluate("Array.from(document.querySelectorAll('.held-legend li'), (l) => "
+                                  "[l.querySelector('button').textContent, "
+                                  "Number(l.dataset.exact)])")
+            if not wanted:
+                expect(len(areas), 8, "contexts at once")
+                continue
+            for name in OWN & set(wanted) | {name for name in wanted if name == "libshelf.so"}:
+                if wanted[name]:
+                    expect(dict(map(tuple, areas)).get(name), wanted[name], f"{by} {name}")
+            page.evaluate("document.querySelector('.held-legend li button').click()")
+            page.wait(f"{PANEL} === '{areas[0][0]}'")
+            expect(page.problems(), [], "problems")
+
+    def areas_follow_what_is_chosen(self):
+        page = self.open("chosen=shelf_take&over=function")
+        page.wait(f"{PANEL} === 'shelf_take'")
+        expect(page.evaluate("Array.from(document.querySelectorAll('.held-legend li button'), "
+                             "(b) => b.textContent)"), ["shelf_take"], "areas")
+
+
+    def flame_graph_bottom_up(self):
+        """Its first row has what each function allocates itself, and below it the callers."""
+        page, sums = self.open(), Sums(self.contexts, "TotalSize")
+        page.click("input[name=bottom-up] + span")
+        page.wait("location.hash === '#flame=bottom-up'")
+        page.settle()
+        boxes = page.evaluate("""Array.from(document.querySelectorAll('.flame [role=treeitem]'),
+            (b) => [b.ariaLevel, b.ariaLabel.split(',')[0], parseFloat(b.style.width)])""")
+        whole = sum(context["mib"]["TotalSize"] for context in self.contexts)
+        first = {name: width for level, name, width in boxes if level == "2"}
+        expect(sorted(first), sorted(name for name in OWN if sums.own[name] > 0.002 * whole),
+               "first row")
+        for name, width in first.items():
+            require(abs(width - 100 * sums.own[name] / whole) < 0.01, f"{name}: {width} %")
+        callers = Sums([c for c in self.contexts if c["stack"][0]["function"] == "fill"],
+                       "TotalSize").callers["fill"]
+        width = first["fill"] * callers["shelf_call"] / sums.own["fill"]
+        require(["3", "shelf_call"] in [box[:2] for box in boxes] and
+                any(abs(box[2] - width) < 0.01 for box in boxes if box[1] == "shelf_call"),
+                f"shelf_call below fill: {boxes}")
+
+
 HELPERS = ("run", "open", "rows")
 MISSING = [what for what, found in (("chromium", find_chromium()), ("a C compiler", COMPILER),
                                     ("clang++-22", shop.find_compiler())) if not found]

@@ -442,7 +442,7 @@ class Suite:
         at the end, and until the next one with the curve, so that no slope is made up between them;
         names open contexts, and none or others can be chosen."""
         path = GOLDEN / "heap-raw" / "handmade-by-context.profraw"
-        page = self.browser.open(self.report_of(path))
+        page = self.browser.open(f"{self.report_of(path)}#over=context")
         expect(page.problems(), [], "problems")
         drawn = page.evaluate("Array.from(document.querySelectorAll('.timeline polygon.held'), "
                               "(a) => a.getAttribute('points'))")
@@ -467,7 +467,7 @@ class Suite:
         expect(names, [100, 64], "the most that contexts held")
         page.click(".held-legend li button")
         page.wait("document.querySelector('#panel')")
-        page.evaluate("(() => { const s = document.querySelector('.held-legend select'); "
+        page.evaluate("(() => { const s = document.querySelector('#held-first'); "
                       "s.value = -1; s.dispatchEvent(new Event('change', {bubbles: true})); })()")
         page.settle()
         expect(page.evaluate("document.querySelectorAll('.timeline polygon.held').length"), 0,

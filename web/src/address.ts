@@ -1,4 +1,4 @@
-// What the address of the page keeps of its state, behind "#": it can be sent to others, reloaded
+// What the address of the page keeps of its state, after "#": it can be sent to others, reloaded
 // and gone back to.
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 

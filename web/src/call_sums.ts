@@ -6,16 +6,15 @@ import { addUp, link } from "./tree";
 
 export type Grouping = "function" | "library";
 
-/** Sums of contexts by a row next to a selected one, largest first. */
+/** Sums of contexts by a row next to a chosen one, largest first; NONE: nothing is there. */
 export type Neighbours = [row: number, sum: number][];
 
 export interface Sandwich {
     callers: Neighbours;
     callees: Neighbours;
-    outermost: number; // of contexts in which nothing calls the row
 }
 
-const NONE = -1;
+export const NONE = -1;
 const UNKNOWN = "(library not known)";
 
 /** Frames of libraries are left out if `programOnly`, except where a stack has nothing else. */
@@ -122,6 +121,11 @@ export class CallSums {
         return Uint8Array.from(this.groups, (group) => (has(group) ? 1 : 0));
     }
 
+    /** The row that allocates a context; NONE: it has no stack. */
+    site(context: number): number {
+        return this.siteRow[context]!;
+    }
+
     /** Of the contexts that each row allocates in itself. */
     self(values: Float64Array): Float64Array {
         const sums = new Float64Array(this.n);
@@ -159,7 +163,9 @@ export class CallSums {
     around(row: number, values: Float64Array): Sandwich {
         const callers = new Map<number, number>();
         const callees = new Map<number, number>();
-        let outermost = 0;
+        const add = (to: Map<number, number>, rows: Set<number>, value: number) => {
+            for (const at of rows) to.set(at, (to.get(at) ?? 0) + value);
+        };
         this.through(row).forEach((is, c) => {
             if (!is) return;
             const rows = this.stackRows(c);
@@ -168,13 +174,13 @@ export class CallSums {
             rows.forEach((at, i) => {
                 if (at !== row) return;
                 if (i > 0) below.add(rows[i - 1]!);
-                if (i + 1 < rows.length) above.add(rows[i + 1]!);
+                above.add(rows[i + 1] ?? NONE);
             });
-            for (const at of above) callers.set(at, (callers.get(at) ?? 0) + values[c]!);
-            for (const at of below) callees.set(at, (callees.get(at) ?? 0) + values[c]!);
-            if (rows.at(-1) === row) outermost += values[c]!;
+            if (this.siteRow[c] === row) below.add(NONE);
+            add(callers, above, values[c]!);
+            add(callees, below, values[c]!);
         });
-        return { callers: falling(callers), callees: falling(callees), outermost };
+        return { callers: falling(callers), callees: falling(callees) };
     }
 
     /** Rows of a stack, innermost first; one that calls itself stands there once. */

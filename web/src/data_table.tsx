@@ -87,8 +87,8 @@ export function DataTable(props: Props) {
                 <p class="quiet" role="status" id={`${id}-found`}>
                     {rows.length === n
                         ? format.plural(rows.length, noun, props.nouns)
-                        : `${format.count(rows.length)} of ${format.plural(n, noun, props.nouns)}, ` +
-                          props.sum(rows)}
+                        : `${format.count(rows.length)} of ` +
+                          `${format.plural(n, noun, props.nouns)}, ${props.sum(rows)}`}
                 </p>
                 {filter && (
                     <button type="button" class="chip" onClick={props.onClearFilter}>

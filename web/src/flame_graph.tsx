@@ -1,4 +1,5 @@
-// Calling contexts as a flame graph that hangs from the entry of the program. The width of a box
+// Calling contexts as a flame graph that hangs from the entry of the program, or, bottom-up, from
+// the functions that allocate. The width of a box
 // is what is allocated in and below it, or how much of that was alive at the peak or at exit; its
 // colour is how often a byte of that is accessed. By type, the types of objects are the first row.
 import { useMemo, useState } from "preact/hooks";
@@ -16,6 +17,8 @@ interface Props {
     onWeight: (weight: Weight) => void;
     programOnly: boolean;
     onProgramOnly: (programOnly: boolean) => void;
+    bottomUp: boolean;
+    onBottomUp: (bottomUp: boolean) => void;
     matches: Uint8Array | null;
     onOpen: (context: number) => void;
     onFilter: (filter: Filter | null) => void;
@@ -45,18 +48,17 @@ interface Sums {
     count: Float64Array;
     accesses: Float64Array;
     before: Float64Array | null;
-    matched: Float64Array | null;
 }
 
 export function FlameGraph(props: Props) {
-    const { model, weight, programOnly, matches, onOpen, onFilter } = props;
+    const { model, weight, programOnly, bottomUp, matches, onOpen, onFilter } = props;
     const [byType, setByType] = useState(false);
     const [before, setBefore] = useState(false);
     const [root, setRoot] = useState(0);
 
     const tree = useMemo(
-        () => model.callTree(programOnly, byType),
-        [model, programOnly, byType],
+        () => model.callTree(programOnly, byType, bottomUp),
+        [model, programOnly, byType, bottomUp],
     );
     const s = useMemo<Sums>(() => {
         const now = sums(tree, model.weights(weight));
@@ -68,9 +70,12 @@ export function FlameGraph(props: Props) {
             count: sums(tree, model.count),
             accesses: sums(tree, model.accesses),
             before: then,
-            matched: matches ? sums(tree, Float64Array.from(matches)) : null,
         };
-    }, [tree, model, weight, before, matches]);
+    }, [tree, model, weight, before]);
+    const matched = useMemo(
+        () => (matches ? sums(tree, Float64Array.from(matches)) : null),
+        [tree, matches],
+    );
 
     const heat = (node: number) =>
         `${format.density(s.accesses[node]! / (s.bytes[node]! || 1))} accesses per byte`;
@@ -95,7 +100,8 @@ export function FlameGraph(props: Props) {
         if (node === 0) return onFilter(null);
         const below = contextsBelow(node);
         const set = new Set(below);
-        onFilter({ text: `below ${format.shorten(name(node))}`, has: (c) => set.has(c) });
+        const where = bottomUp ? "from" : "below";
+        onFilter({ text: `${where} ${format.shorten(name(node))}`, has: (c) => set.has(c) });
         if (below.length === 1) onOpen(below[0]!);
     };
     const reset = (change: () => void) => {
@@ -136,6 +142,15 @@ export function FlameGraph(props: Props) {
                     />
                     <span>Program only</span>
                 </label>
+                <label class="check" title="Those that allocate first, their callers below them">
+                    <input
+                        type="checkbox"
+                        name="bottom-up"
+                        checked={bottomUp}
+                        onChange={() => reset(() => props.onBottomUp(!bottomUp))}
+                    />
+                    <span>Bottom-up</span>
+                </label>
                 {model.data.types && (
                     <label class="check">
                         <input
@@ -157,7 +172,7 @@ export function FlameGraph(props: Props) {
                 name={name}
                 weightText={(node) => weightText(weight, s.weight[node]!)}
                 colour={colour}
-                matched={s.matched}
+                matched={matched}
                 onChoose={choose}
                 onRoot={setRoot}
                 tip={(node) => (

@@ -36,7 +36,7 @@ const measure = (sums: CallSums, values: Float64Array): Measure => ({
 function columns(model: HeapModel, sums: CallSums, weight: Weight): TableColumn[] {
     const values = model.weights(weight);
     const now = measure(sums, values);
-    const whole = values.reduce((sum, v) => sum + v, 0) || 1;
+    const whole = model.whole(weight);
     const text = (v: number) => shortWeight(weight, v);
     const self: TableColumn = {
         key: "self",
@@ -87,7 +87,7 @@ function shareColumn(now: Measure, whole: number): TableColumn {
     };
 }
 
-/** Objects beside any other unit, and bytes beside objects. */
+/** Objects next to any other unit, and bytes next to objects. */
 function objectsColumn(model: HeapModel, sums: CallSums, weight: Weight): TableColumn {
     const other = weight === "count" ? "bytes" : "count";
     const total = sums.total(model.weights(other));
@@ -109,10 +109,7 @@ export function HeapFunctions(props: Props) {
     const { model, sums, weight } = props;
     const all = useMemo(() => columns(model, sums, weight), [model, sums, weight]);
     const values = useMemo(() => sums.self(model.weights(weight)), [model, sums, weight]);
-    const whole = useMemo(
-        () => model.weights(weight).reduce((sum, v) => sum + v, 0) || 1,
-        [model, weight],
-    );
+    const whole = useMemo(() => model.whole(weight), [model, weight]);
     const sum = (rows: number[]) => {
         const self = rows.reduce((total, row) => total + values[row]!, 0);
         return `self ${weightText(weight, self)} (${format.percent(self / whole)})`;
@@ -164,14 +161,13 @@ export function HeapFunctions(props: Props) {
 const PER_PAGE = 12; // the contexts stand below
 
 function RowHead({ sums, row }: { sums: CallSums; row: number }) {
+    const place = sums.place(row);
     return (
         <>
             <button type="button" class="link" data-row={row} title={sums.fullName(row)}>
                 {format.brief(sums.name(row))}
             </button>
-            <span class="quiet place">
-                {sums.place(row)}
-            </span>
+            {place !== sums.name(row) && <span class="quiet place">{place}</span>}
         </>
     );
 }

@@ -90,6 +90,15 @@ export class HeapModel {
         return life.map((v, i) => (objects[i] ? (v * size[i]!) / objects[i]! / 1000 : 0));
     }
 
+    /** The whole program's, with contexts that are not on the page where their sum is known. */
+    whole(weight: Weight): number {
+        const { totals } = this.data;
+        if (weight === "bytes" && totals.TotalSize) return totals.TotalSize;
+        if (weight === "count" && totals.AllocCount) return totals.AllocCount;
+        if (weight === "accesses" && totals.TotalAccessCount) return totals.TotalAccessCount;
+        return this.weights(weight).reduce((sum, v) => sum + v, 0) || 1;
+    }
+
     /** Which weights the profile knows at all. */
     knownWeights(): Weight[] {
         const known: Weight[] = ["bytes", "count"];
@@ -220,8 +229,9 @@ export class HeapModel {
     }
 
     /** The tree of functions; frames of libraries are left out if `programOnly`, except where a
-     * stack has nothing else. If `byType`, types of objects stand above it. */
-    callTree(programOnly: boolean, byType: boolean): CallTree {
+     * stack has nothing else. If `byType`, types of objects stand above it. If `bottomUp`, those
+     * that allocate come first, and their callers below them. */
+    callTree(programOnly: boolean, byType: boolean, bottomUp: boolean): CallTree {
         const { funcs, frames, nodes, contexts } = this.data;
         const nFuncs = funcs.name.length;
         // Of a parent and a function, or a type beyond them.
@@ -233,6 +243,16 @@ export class HeapModel {
         const mapped = new Int32Array(nodes.frame.length);
         for (const [top, members] of this.groups(byType)) {
             const root = top < 0 ? 0 : child(0, nFuncs + top);
+            if (bottomUp) {
+                for (const c of members) {
+                    let at = root;
+                    for (const n of this.stack(c))
+                        if (!programOnly || !funcs.library[funcOf(n)]) at = child(at, funcOf(n));
+                    const leaf = contexts.node[c]!;
+                    nodeOf[c] = at === root && leaf ? child(root, funcOf(leaf)) : at;
+                }
+                continue;
+            }
             const used = this.usedBy(members);
             mapped[0] = root;
             for (const n of used) {

@@ -51,7 +51,8 @@ export function HeapReport({ data }: { data: HeapData }) {
                         model={model}
                         times={data.over_time}
                         matches={marked}
-                        onOpen={view.openContext}
+                        kind={view.held}
+                        onBy={view.setHeldBy}
                     />
                 )}
                 {data.plan && <PlanGroups plan={data.plan} />}
@@ -63,6 +64,8 @@ export function HeapReport({ data }: { data: HeapData }) {
                             onWeight={view.setWeight}
                             programOnly={view.programOnly}
                             onProgramOnly={view.setProgramOnly}
+                            bottomUp={view.bottomUp}
+                            onBottomUp={view.setBottomUp}
                             matches={marked}
                             onOpen={view.openContext}
                             onFilter={setFilter}

@@ -8,6 +8,7 @@ import type { Sort } from "./data_table";
 import * as format from "./format";
 import type { HeapModel, Weight } from "./heap_model";
 import { firstSort } from "./heap_functions";
+import type { HeldBy, HeldKind } from "./held";
 import type { Filter } from "./page_frame";
 
 export type View = ReturnType<typeof useView>;
@@ -26,18 +27,26 @@ function useStates(model: HeapModel) {
         () => ({ key: order ?? firstSort(model), falling: !rising }),
         [model, order, rising],
     );
+    const over = get("over");
     const contextText = get("context");
     const context = contextText === null ? NaN : Number(contextText);
     return {
         change,
         weight,
         programOnly,
+        bottomUp: get("flame") === "bottom-up",
         by,
         sort,
+        heldBy: heldBy(model, over),
         query: get("search") ?? "",
         chosen: get("chosen"),
         context: Number.isInteger(context) && context >= 0 && context < model.n ? context : null,
     };
+}
+
+function heldBy(model: HeapModel, word: string | null): HeldBy {
+    if (word === "context") return word;
+    return word === "library" && model.knowsLibraries() ? word : "function";
 }
 
 /** Contexts that the search and the filter have; null: all. */
@@ -68,18 +77,27 @@ export function useView(model: HeapModel) {
     );
     const panel = context !== null ? "context" : row !== null && closed !== chosen ? "row" : null;
 
-    const openRow = useCallback(
-        (at: number) => {
+    const openIn = useCallback(
+        (rowsOf: CallSums, at: number) => {
             setOther(null);
             setClosed(null);
-            change({ chosen: sums.key(at), context: null }, true);
+            const group = rowsOf.by === "function" ? null : rowsOf.by;
+            change({ group, chosen: rowsOf.key(at), context: null }, true);
         },
-        [sums, change],
+        [change],
     );
+    const openRow = useCallback((at: number) => openIn(sums, at), [openIn, sums]);
     const openContext = useCallback(
         (at: number) => change({ context: String(at) }, true),
         [change],
     );
+    const { heldBy } = states;
+    const held = useMemo<HeldKind>(() => {
+        if (heldBy === "context") return { by: heldBy, sums: null, open: openContext };
+        const shared = heldBy === by || !model.data.over_time;
+        const own = shared ? sums : new CallSums(model, heldBy, programOnly);
+        return { by: heldBy, sums: own, open: (at) => openIn(own, at) };
+    }, [model, heldBy, by, programOnly, sums, openContext, openIn]);
     const close = useCallback(() => {
         if (context !== null) change({ context: null });
         else setClosed(chosen);
@@ -100,14 +118,17 @@ export function useView(model: HeapModel) {
         rows,
         row,
         filter,
+        held,
         panel,
         openRow,
         openContext,
         close,
         setFilter,
+        setHeldBy: (to: HeldBy) => change({ over: to === "function" ? null : to }),
         setQuery: (text: string) => change({ search: text }),
         setWeight: (to: Weight) => change({ unit: to === "bytes" ? null : to }),
         setProgramOnly: (to: boolean) => change({ frames: to ? null : "all" }),
+        setBottomUp: (to: boolean) => change({ flame: to ? "bottom-up" : null }),
         setSort: (to: Sort) =>
             change({
                 sort: to.key === firstSort(model) ? null : to.key,

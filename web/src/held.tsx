@@ -1,11 +1,32 @@
-// Which contexts held what over time: areas on top of each other, the largest at the bottom.
+// Which functions, libraries or contexts held what over time: areas on top of each other, the
+// largest at the bottom.
 import type { ScaleLinear } from "d3-scale";
 import { useMemo } from "preact/hooks";
 import { rowName } from "./advice_list";
+import type { CallSums } from "./call_sums";
+import { NONE } from "./call_sums";
 import * as format from "./format";
 import type { HeapModel } from "./heap_model";
 
 export const AT_ONCE = 8; // areas, each of a colour of its own
+
+export type HeldBy = "function" | "library" | "context";
+
+/** What an area is: a row of functions or libraries, whose own contexts it has, or a context. */
+export interface HeldKind {
+    by: HeldBy;
+    sums: CallSums | null; // null: contexts
+    open: (row: number) => void;
+}
+
+export function heldName(
+    model: HeapModel,
+    { sums }: HeldKind,
+    row: number,
+    rows: Held["rows"],
+): string {
+    return sums ? format.brief(sums.name(row)) : rowName(model, row, rows);
+}
 
 /** What contexts held at one time; of those that are not told, others held more. */
 export interface Moment {
@@ -36,9 +57,9 @@ function sum(moment: Moment): number {
     return bytes;
 }
 
-function collect(model: HeapModel): Held {
+function collect(model: HeapModel): Moment[] {
     const { over_time: times, contexts } = model.data;
-    if (!times?.points.length) return { moments: [], rows: [] };
+    if (!times?.points.length) return [];
     const rowOf = new Map(contexts.id.map((id, row) => [id, row]));
     const byMs = new Map<number, Moment>();
     const { point, context, bytes } = times.shares ?? { point: [], context: [], bytes: [] };
@@ -60,22 +81,33 @@ function collect(model: HeapModel): Held {
             byMs.set(times.peak_ms, whole(model, times.peak_ms, "PeakSize"));
         }
     }
-    const most = new Map<number, number>();
-    for (const { held } of byMs.values())
-        for (const [row, b] of held) most.set(row, Math.max(b, most.get(row) ?? 0));
-    return {
-        moments: [...byMs.values()].sort((a, b) => a.ms - b.ms),
-        rows: [...most].sort((a, b) => b[1] - a[1] || a[0] - b[0]),
-    };
+    return [...byMs.values()].sort((a, b) => a.ms - b.ms);
 }
 
-/** Of the contexts that match, where not all do. */
-export function useHeld(model: HeapModel, matches: Uint8Array | null): Held {
-    const all = useMemo(() => collect(model), [model]);
-    return useMemo(
-        () => (matches ? { ...all, rows: all.rows.filter(([row]) => matches[row]) } : all),
-        [all, matches],
-    );
+/** Rows of functions or libraries instead of contexts; only of contexts that match. */
+function grouped(moments: Moment[], sums: CallSums | null, matches: Uint8Array | null): Held {
+    const most = new Map<number, number>();
+    const found = moments.map(({ ms, held: contexts }) => {
+        const held = new Map<number, number>();
+        for (const [context, bytes] of contexts) {
+            if (matches && !matches[context]) continue;
+            const row = sums ? sums.site(context) : context;
+            held.set(row, (held.get(row) ?? 0) + bytes);
+        }
+        for (const [row, bytes] of held) most.set(row, Math.max(bytes, most.get(row) ?? 0));
+        return { ms, held };
+    });
+    most.delete(NONE);
+    return { moments: found, rows: [...most].sort((a, b) => b[1] - a[1] || a[0] - b[0]) };
+}
+
+export function useHeld(
+    model: HeapModel,
+    { sums }: HeldKind,
+    matches: Uint8Array | null,
+): Held {
+    const moments = useMemo(() => collect(model), [model]);
+    return useMemo(() => grouped(moments, sums, matches), [moments, sums, matches]);
 }
 
 /** A time, what contexts held when it was last told, and how much larger all was since. */
@@ -134,28 +166,43 @@ export function HeldAreas(props: {
     );
 }
 
-/** The names of the areas; which contexts they are is chosen here. */
+const kinds: Record<HeldBy, string> = {
+    function: "Functions",
+    library: "Libraries",
+    context: "Contexts",
+};
+
+/** The names of the areas; which ones they are is chosen here. */
 export function HeldLegend(props: {
     model: HeapModel;
     held: Held;
+    kind: HeldKind;
+    onBy: (by: HeldBy) => void;
     first: number; // of the rows that are drawn; -1: none are
     onFirst: (first: number) => void;
-    onOpen: (row: number) => void;
 }) {
-    const { model, held, first } = props;
+    const { model, held, kind, first } = props;
     const shown = first < 0 ? [] : held.rows.slice(first, first + AT_ONCE);
-    if (!held.rows.length)
-        return (
-            <p class="quiet">
-                None of the contexts whose bytes are known over time is among the chosen ones.
-            </p>
-        );
     const starts = held.rows.map((_, i) => i).filter((i) => i % AT_ONCE === 0);
+    const known = (by: HeldBy) => by !== "library" || model.knowsLibraries();
     return (
         <div class="held-legend">
-            <label>
-                Contexts{" "}
+            <select
+                aria-label="What an area is"
+                id="held-by"
+                value={kind.by}
+                onChange={(e) => props.onBy(e.currentTarget.value as HeldBy)}
+            >
+                {(Object.keys(kinds) as HeldBy[]).filter(known).map((by) => (
+                    <option key={by} value={by}>
+                        {kinds[by]}
+                    </option>
+                ))}
+            </select>
+            {held.rows.length > 0 && (
                 <select
+                    aria-label="Which areas are drawn"
+                    id="held-first"
                     value={first}
                     onChange={(e) => props.onFirst(Number(e.currentTarget.value))}
                 >
@@ -166,13 +213,18 @@ export function HeldLegend(props: {
                     ))}
                     <option value={-1}>none</option>
                 </select>
-            </label>
+            )}
+            {held.rows.length === 0 && (
+                <p class="quiet">
+                    None of the contexts whose bytes are known over time is among the chosen ones.
+                </p>
+            )}
             <ol start={first + 1}>
                 {shown.map(([row, most], i) => (
                     <li key={row} data-exact={most}>
                         <span class={`swatch held-${i}`} aria-hidden="true" />
-                        <button type="button" class="link" onClick={() => props.onOpen(row)}>
-                            {rowName(model, row, shown)}
+                        <button type="button" class="link" onClick={() => kind.open(row)}>
+                            {heldName(model, kind, row, shown)}
                         </button>
                         <span class="quiet">up to {format.bytes(most)}</span>
                     </li>

@@ -1,6 +1,7 @@
 // A function or a library between those that call it and those that it calls.
 import { useMemo, useState } from "preact/hooks";
 import type { CallSums, Neighbours } from "./call_sums";
+import { NONE } from "./call_sums";
 import { weightNames, weightText } from "./flame_graph";
 import * as format from "./format";
 import type { HeapModel, Weight } from "./heap_model";
@@ -23,14 +24,15 @@ export function SandwichPanel({ model, sums, row, weight, onOpen, onClose }: Pro
     const of = (numbers: Float64Array) =>
         numbers.reduce((sum, v, c) => (inside[c] ? sum + v : sum), 0);
     const total = of(values);
-    const whole = values.reduce((sum, v) => sum + v, 0) || 1;
+    const whole = model.whole(weight);
     const name = sums.name(row);
     const place = sums.place(row);
+    const shortened = format.brief(name) !== name;
     const contexts = inside.reduce((n, is) => n + is, 0);
     const list = { sums, weight, total, onOpen };
     return (
         <SidePanel title={format.brief(name)} about={row} onClose={onClose}>
-            {(format.brief(name) !== name || sums.fullName(row) !== name) && sums.by === "function" && (
+            {sums.by === "function" && (shortened || sums.fullName(row) !== name) && (
                 <details class="full-name">
                     <summary>Full name</summary>
                     <p>{name}</p>
@@ -60,7 +62,8 @@ export function SandwichPanel({ model, sums, row, weight, onOpen, onClose }: Pro
                 </tbody>
             </table>
             <p class="quiet">
-                {format.bytes(of(model.bytes))} in {format.plural(of(model.count), "object")}, in{" "}
+                {format.bytes(of(model.bytes))} in {format.plural(of(model.count), "object")}
+                , in{" "}
                 <button
                     type="button"
                     class="link"
@@ -75,15 +78,14 @@ export function SandwichPanel({ model, sums, row, weight, onOpen, onClose }: Pro
                 for each.
             </p>
             <h3>Callers</h3>
-            <List id="callers" {...list} rows={around.callers}>
-                {around.outermost > 0 && (
-                    <Item {...list} sum={around.outermost} name="(none: outermost)" />
-                )}
-            </List>
+            <List id="callers" {...list} rows={around.callers} none="(none: outermost)" />
             <h3>Callees</h3>
-            <List id="callees" {...list} rows={around.callees}>
-                {self > 0 && <Item {...list} sum={self} name="(none: allocated in it)" />}
-            </List>
+            <List
+                id="callees"
+                {...list}
+                rows={around.callees}
+                none="(none: allocated in it)"
+            />
         </SidePanel>
     );
 }
@@ -98,30 +100,32 @@ interface Of {
 const SHOWN = 12;
 const MOST = 300; // when all are asked for
 
-function List(
-    props: Of & { id: string; rows: Neighbours; children: preact.ComponentChildren },
-) {
-    const { id, rows, children, ...of } = props;
+/** `none`: what stands for no function. */
+function List(props: Of & { id: string; rows: Neighbours; none: string }) {
+    const { id, rows, none, ...of } = props;
     const [all, setAll] = useState(false);
     return (
         <>
             <ul class="neighbours" id={id}>
-                {children}
                 {rows.slice(0, all ? MOST : SHOWN).map(([row, sum]) => (
-                    <Item key={row} {...of} row={row} sum={sum} name={of.sums.name(row)} />
+                    <Item key={row} {...of} row={row} sum={sum} none={none} />
                 ))}
             </ul>
             {rows.length > SHOWN && (
                 <button type="button" class="link small" onClick={() => setAll(!all)}>
-                    {all ? "fewer" : rows.length > MOST ? `the first ${MOST}` : `all ${rows.length}`}
+                    {all
+                        ? "fewer"
+                        : rows.length > MOST
+                          ? `the first ${MOST}`
+                          : `all ${rows.length}`}
                 </button>
             )}
         </>
     );
 }
 
-function Item(props: Of & { row?: number; sum: number; name: string }) {
-    const { row, sum, name, total, weight, onOpen } = props;
+function Item(props: Of & { row: number; sum: number; none: string }) {
+    const { sums, row, sum, none, total, weight, onOpen } = props;
     const share = sum / (total || 1);
     return (
         <li data-exact={sum}>
@@ -129,11 +133,16 @@ function Item(props: Of & { row?: number; sum: number; name: string }) {
             <span class="meter" aria-hidden="true">
                 <span style={{ width: `${Math.min(100, 100 * share)}%` }} />
             </span>
-            {row === undefined ? (
-                <span class="quiet">{name}</span>
+            {row === NONE ? (
+                <span class="quiet">{none}</span>
             ) : (
-                <button type="button" class="link" title={name} onClick={() => onOpen(row)}>
-                    {format.brief(name)}
+                <button
+                    type="button"
+                    class="link"
+                    title={sums.name(row)}
+                    onClick={() => onOpen(row)}
+                >
+                    {format.brief(sums.name(row))}
                 </button>
             )}
             <span class="many quiet">{weightText(weight, sum)}</span>

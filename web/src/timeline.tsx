@@ -1,14 +1,13 @@
-// What was alive over time, and the peak: bytes, by the contexts that held most of them, or
-// objects.
+// What was alive over time, and the peak: bytes, by the functions, libraries or contexts that held
+// most of them, or objects.
 import { bisector } from "d3-array";
 import { scaleLinear } from "d3-scale";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { rowName } from "./advice_list";
 import type { OverTime } from "./data";
 import * as format from "./format";
 import type { HeapModel } from "./heap_model";
-import type { Moment } from "./held";
-import { AT_ONCE, HeldAreas, HeldLegend, useHeld } from "./held";
+import type { HeldBy, HeldKind, Moment } from "./held";
+import { AT_ONCE, HeldAreas, heldName, HeldLegend, useHeld } from "./held";
 import { Tip } from "./tip";
 import { useWidth } from "./use_width";
 
@@ -38,21 +37,22 @@ function latest(moments: Moment[], ms: number): Moment | undefined {
     return moments.filter((moment) => moment.ms <= ms).pop();
 }
 
-/** What the contexts that are drawn held at a time. */
+/** What the areas that are drawn held at a time. */
 function HeldThen(props: {
     model: HeapModel;
+    kind: HeldKind;
     rows: [number, number][];
     moment: Moment | undefined;
 }) {
-    const { model, rows, moment } = props;
+    const { model, kind, rows, moment } = props;
     if (!moment) return null;
     const there = rows.filter(([row]) => moment.held.get(row));
     return (
         <>
-            {there.length > 0 && <b>after {format.ms(moment.ms)}, by context</b>}
+            {there.length > 0 && <b>after {format.ms(moment.ms)}, by {kind.by}</b>}
             {there.map(([row]) => (
                 <span key={row}>
-                    {format.bytes(moment.held.get(row)!)} {rowName(model, row, rows)}
+                    {format.bytes(moment.held.get(row)!)} {heldName(model, kind, row, rows)}
                 </span>
             ))}
         </>
@@ -82,16 +82,17 @@ function usePlot(times: OverTime, shown: Shown, width: number) {
 export function Timeline(props: {
     model: HeapModel;
     times: OverTime;
-    matches: Uint8Array | null; // contexts whose areas are drawn
-    onOpen: (context: number) => void;
+    matches: Uint8Array | null; // contexts that areas have
+    kind: HeldKind;
+    onBy: (by: HeldBy) => void;
 }) {
-    const { model, times, matches } = props;
+    const { model, times, matches, kind } = props;
     const frame = useRef<HTMLDivElement>(null);
     const width = useWidth(frame, 960);
     const [shown, setShown] = useState<Shown>("bytes");
     const [pointed, setPointed] = useState<{ x: number; y: number; ms: number } | null>(null);
     const plot = usePlot(times, shown, width);
-    const held = useHeld(model, matches);
+    const held = useHeld(model, kind, matches);
     const [first, setFirst] = useState(0);
     useEffect(() => setFirst((at) => Math.min(at, 0)), [held]);
     const stacked = shown === "bytes" && held.moments.length > 1;
@@ -208,6 +209,7 @@ export function Timeline(props: {
                     {rows.length > 0 && (
                         <HeldThen
                             model={model}
+                            kind={kind}
                             rows={rows}
                             moment={latest(held.moments, pointed.ms)}
                         />
@@ -218,9 +220,10 @@ export function Timeline(props: {
                 <HeldLegend
                     model={model}
                     held={held}
+                    kind={kind}
+                    onBy={props.onBy}
                     first={first}
                     onFirst={setFirst}
-                    onOpen={props.onOpen}
                 />
             )}
         </section>
