@@ -5,10 +5,8 @@
 
 #include <stdlib.h>
 
-/* jemalloc's map of pages, and how large it is, in digits: runtime/combine notes it, 0 where there
- * is none. */
+/* jemalloc's map of pages, whose size is PGAL_MAP_BYTES; 0 where there is none. */
 extern const char je_arena_emap_global[] __attribute__((weak));
-extern const char _binary_map_bytes_start[];
 
 const u64 *const *pgal_map;
 struct pgal_class pgal_classes[PGAL_CLASSES];
@@ -19,12 +17,10 @@ enum { STATE_SHIFT = 2, STATES = 7 }; /* state 0: it is in use */
 /* The tree's first level is the end of the map, after a pointer and a lock. */
 static const u64 *const *root(void)
 {
-    const u64 level = sizeof(void *) << PGAL_ROOT_BITS;
-    u64 bytes = 0;
-    for (const char *digit = _binary_map_bytes_start; *digit >= '0' && *digit <= '9'; digit++)
-        bytes = bytes * 10 + (u64)(*digit - '0');
-    return bytes > level && bytes - level <= PGG_PAGE / 8
-               ? (const u64 *const *)(const void *)(je_arena_emap_global + (bytes - level))
+    enum { LEVEL = sizeof(void *) << PGAL_ROOT_BITS };
+    return PGAL_MAP_BYTES > LEVEL && PGAL_MAP_BYTES - LEVEL <= PGG_PAGE / 8
+               ? (const u64 *const *)(const void *)(je_arena_emap_global +
+                                                    (PGAL_MAP_BYTES - LEVEL))
                : NULL;
 }
 

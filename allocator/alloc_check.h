@@ -9,13 +9,18 @@
 
 #pragma GCC visibility push(hidden)
 
-/* The map of jemalloc 5.3: a tree of two levels over addresses of 48 bits. A word of a leaf
- * describes a page: the class of its size above 48 bits, below the page's extent, and in its low
- * bits whether it is a slab of small objects, and its state. */
+/* The map of jemalloc 5.3, for addresses of 48 bits, or of 57 where jemalloc was built on a machine
+ * that has them: a tree of two or three levels, whose size tells which. A leaf describes a page by
+ * a word: the class of its size above 48 bits, below the page's extent, and in its low bits whether
+ * it is a slab of small objects, and its state. For 57 bits the extent has a word of its own, and
+ * the class is in the other one next to the low bits. */
 enum {
     PGAL_PAGE_BITS = __builtin_ctz(PGG_PAGE_MOST),
-    PGAL_ROOT_BITS = (48 - PGAL_PAGE_BITS) / 2,
-    PGAL_LEAF_BITS = 48 - PGAL_PAGE_BITS - PGAL_ROOT_BITS,
+    PGAL_LEVELS = PGAL_MAP_BYTES > sizeof(void *) << (48 - PGAL_PAGE_BITS) / 2 ? 2 : 3,
+    PGAL_TREE_BITS = (PGAL_LEVELS == 2 ? 48 : 57) - PGAL_PAGE_BITS,
+    PGAL_ROOT_BITS = PGAL_TREE_BITS / PGAL_LEVELS,
+    PGAL_MIDDLE_BITS = PGAL_LEVELS == 2 ? 0 : PGAL_ROOT_BITS + PGAL_TREE_BITS % 3 / 2,
+    PGAL_LEAF_BITS = PGAL_TREE_BITS - PGAL_ROOT_BITS - PGAL_MIDDLE_BITS,
     PGAL_SMALL_MOST = PGG_PAGE_MOST / 2 * 7, /* larger ones have extents of their own */
     PGAL_CLASSES = 256,
 };
@@ -47,15 +52,29 @@ void pgal_check_init(void);
 void pgal_check_slow(const void *p, const char *function);
 PGG_COLD void pgal_check_failed(const char *function, const char *what);
 
-/* 0: nothing is known of the page. */
+PGG_INLINE size_t pgal_digit(uintptr_t page, int below, int bits)
+{
+    return page >> below & (((uintptr_t)1 << bits) - 1);
+}
+
+/* The word of a page, in the form for 48 bits. 0: nothing is known of the page. */
 PGG_INLINE u64 pgal_page_word(const void *p)
 {
     const uintptr_t page = (uintptr_t)p >> PGAL_PAGE_BITS;
-    const u64 *leaf = pgal_map[page >> PGAL_LEAF_BITS & (((uintptr_t)1 << PGAL_ROOT_BITS) - 1)];
-    return PGG_UNLIKELY(!leaf)
-               ? 0
-               : __atomic_load_n(&leaf[page & (((uintptr_t)1 << PGAL_LEAF_BITS) - 1)],
-                                 __ATOMIC_RELAXED);
+    const u64 *node = pgal_map[pgal_digit(page, PGAL_LEAF_BITS + PGAL_MIDDLE_BITS,
+                                          PGAL_ROOT_BITS)];
+    if (PGAL_LEVELS == 3 && PGG_LIKELY(node))
+        node = ((const u64 *const *)(const void *)node)[pgal_digit(page, PGAL_LEAF_BITS,
+                                                                   PGAL_MIDDLE_BITS)];
+    if (PGG_UNLIKELY(!node))
+        return 0;
+    const size_t at = pgal_digit(page, 0, PGAL_LEAF_BITS);
+    if (PGAL_LEVELS == 2)
+        return __atomic_load_n(&node[at], __ATOMIC_RELAXED);
+    enum { LOW = 5 };
+    const u64 extent = __atomic_load_n(&node[2 * at], __ATOMIC_RELAXED),
+              rest = (u32)__atomic_load_n(&node[2 * at + 1], __ATOMIC_RELAXED);
+    return extent | (rest & ((1 << LOW) - 1)) | rest >> LOW << 48;
 }
 
 PGG_INLINE const struct pgal_extent *pgal_extent_of(u64 word)

@@ -74,9 +74,10 @@ def counts_beside(folder, compiler, flags):
 def undefined(folder, compiler):
     """An overflow is reported as without the plugin."""
     reports = []
+    options = {"UBSAN_OPTIONS": ""}  # newer releases of meson let reports end programs
     for count in (False, True):
         path = program(folder, compiler, ["-fsanitize=undefined"], count)
-        reports.append(run([path, "overflow"], folder).stderr)
+        reports.append(run([path, "overflow"], folder, options).stderr)
     require_ten_of_each(path)
     require("signed integer overflow" in reports[0] and reports[0] == reports[1],
             f"plain:\n{reports[0]}counted:\n{reports[1]}")
