@@ -431,6 +431,7 @@ static PGG_COLD void free_later(void *object)
         pgrt_defer_free(pgrt_self, object);
 }
 
+extern void *__libc_malloc(size_t n) __attribute__((weak));
 extern void __libc_free(void *p) __attribute__((weak));
 extern void *__libc_realloc(void *p, size_t n) __attribute__((weak));
 void (*pgrt_free_behind)(void *p);
@@ -462,10 +463,14 @@ static PGG_COLD void end_program(const char *why)
 
 static bool said_not_ours;
 
+/* The C library's malloc finds what is wrong once it has been used, and may crash before. */
 static void say_not_ours(void)
 {
-    if (!__atomic_exchange_n(&said_not_ours, true, __ATOMIC_RELAXED))
-        pgrt_say("memory that is not the profiler's was freed: it is left to the C library", NULL);
+    if (__atomic_exchange_n(&said_not_ours, true, __ATOMIC_RELAXED))
+        return;
+    pgrt_say("memory that is not the profiler's was freed: it is left to the C library", NULL);
+    if (__libc_malloc && __libc_free)
+        __libc_free(__libc_malloc(1));
 }
 
 /* A page within a large object is not known to be the allocator's. To look through all objects

@@ -93,7 +93,7 @@ int record_attach(int pid, const char *request);
 /* Says on standard error what a run recorded and what to type next; `binary` is the program.
  * Quiet: only what is wrong. */
 void record_heap_report(const struct record_files *files, const struct record_ended *ended,
-                        const char *binary, bool quiet);
+                        const char *binary, bool leak_check, bool quiet);
 
 /* Removes what a former run left under this name, as it would be taken for that of this run, which
  * made none; says so. */

@@ -257,7 +257,7 @@ static int run(int argc, char **argv)
     if (!record_run(r.p.program, r.argv, &ended))
         record_refuse(EXIT_NOT_EXECUTABLE, r.p.program, "%s", strerror(errno));
     record_files_after(&files, r.template);
-    record_heap_report(&files, &ended, r.p.profiled, r.common.quiet);
+    record_heap_report(&files, &ended, r.p.profiled, r.leak_check, r.common.quiet);
     if (!files.n && !strchr(r.template, '%'))
         record_drop_former(r.template);
     record_files_free(&files);

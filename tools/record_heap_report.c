@@ -11,7 +11,7 @@ enum { SHOWN = 10 }; /* files listed one by one, and named in a command */
 struct sums {
     uint64_t contexts, objects, bytes, accesses, file_bytes;
     uint64_t recording_ns, recording_bytes; /* of all; of the one with most */
-    size_t files, empty, interrupted, library_accesses, damaged;
+    size_t files, empty, interrupted, library_accesses, damaged, leaks_known;
 };
 
 struct report {
@@ -47,6 +47,7 @@ static int read_sums(struct sums *sums, const char *path, const struct pgk_file_
         sums->objects += pgk_heap_value(heap, i, PGK_MIB_AllocCount);
         sums->bytes += pgk_heap_value(heap, i, PGK_MIB_TotalSize);
         sums->accesses += pgk_heap_value(heap, i, PGK_MIB_TotalAccessCount);
+        sums->leaks_known |= pgk_heap_knows(heap, i, PGK_MIB_UnreachableSize);
     }
     pgk_heap_close(&heap);
     return status;
@@ -110,6 +111,7 @@ static void report_file(struct report *t, const char *path, bool quiet)
         all->recording_bytes = own_bytes;
     all->library_accesses += some_accesses;
     all->interrupted += interrupted;
+    all->leaks_known += one.leaks_known;
 }
 
 /* A word as the shell reads it. */
@@ -217,8 +219,22 @@ static void report_all(struct report *t, const struct record_files *files)
                 s->empty == 1 ? "" : "s");
 }
 
+/* Leaks are looked for when the last dump of a process is written. */
+static void report_leak_check(const struct sums *s)
+{
+    const size_t unknown = s->files - s->leaks_known;
+    if (!unknown)
+        return;
+    fprintf(stderr, "pgokit: warning: no leaks were looked for in ");
+    if (s->files > 1)
+        fprintf(stderr, "%zu of %zu processes: they were", unknown, s->files);
+    else
+        fputs("the process: it was", stderr);
+    fputs(" killed, or could open no file at the end, as in a sandbox\n", stderr);
+}
+
 void record_heap_report(const struct record_files *files, const struct record_ended *ended,
-                        const char *binary, bool quiet)
+                        const char *binary, bool leak_check, bool quiet)
 {
     struct report t = {.paths = calloc(files->n + 1, sizeof *t.paths)};
     if (!t.paths) {
@@ -238,6 +254,8 @@ void record_heap_report(const struct record_files *files, const struct record_en
     } else {
         report_all(&t, files);
     }
+    if (leak_check)
+        report_leak_check(&t.sums);
     if (!quiet) {
         report_run(&t.sums, ended);
         if (t.sums.files)

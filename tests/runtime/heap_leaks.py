@@ -6,6 +6,7 @@ usage: heap_leaks.py PGOKIT ARCHIVE SHARED-LIBRARY EXPORTS"""
 
 import json
 import os
+import signal
 import subprocess
 
 import raw_profile
@@ -111,14 +112,16 @@ def other_forms(folder):
     """Processes add up, own forms keep it, those of LLVM lose it and say so."""
     program = made(folder, "gcc", "archive")
     paths = profiles(folder, program, "fork")
-    twice = [2 * sum(map(sum, LOST.values())), 2 * sum(map(len, LOST.values()))]
+    each = [shown(path, "-b", program)["totals"] for path in paths]
+    both = [sum(totals[field] for totals in each) for field in FIELDS]
+    require(len(each) == 2 and all(totals[COUNT] for totals in each), f"{each}")
     partial, source, indexed = (os.path.join(folder, name)
                                 for name in ("both.pgk", "names.pgk", "both.profdata"))
     run([PGOKIT, "merge", "-q", "--partial", *paths, "-b", program, "-o", partial], folder)
     run([PGOKIT, "convert", "-q", "--to", "partial", partial, "-b", program, "-o", source], folder)
     for form in partial, source:
         totals = shown(form)["totals"]
-        require([totals.get(SIZE), totals.get(COUNT)] == twice, f"{form}: {totals}")
+        require([totals.get(field) for field in FIELDS] == both, f"{form}: {totals}")
     done = run([PGOKIT, "convert", "--to", "llvm22", source, "-o", indexed], folder, status=1)
     require("UnreachableSize, UnreachableCount" in done.stderr, done.stderr)
     require(SIZE not in shown(indexed)["totals"], f"{shown(indexed)['totals']}")
@@ -142,6 +145,12 @@ def unknown(folder):
     run([program, "exit"], folder, {"LD_PRELOAD": SHARED})
     path, = raw_profile.files(folder)
     require(SIZE not in shown(path, "-b", program)["totals"], "it is known without a check")
+    done = run([PGOKIT, "record", "heap", "-q", "--leak-check", "-o", "killed", "--", "perl", "-e",
+                "kill KILL, $$"], folder, status=128 + signal.SIGKILL)
+    require("no leaks were looked for" in done.stderr, done.stderr)
+    done = run([PGOKIT, "record", "heap", "-q", "--leak-check", "-o", "ended", "--", program,
+                "exit"], folder)
+    require("no leaks" not in done.stderr, done.stderr)
 
 
 def main():

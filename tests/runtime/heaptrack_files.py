@@ -37,8 +37,10 @@ def shown(folder, path):
 
 
 def places(context):
-    """The frames of the program: names, lines and inlining, the innermost first."""
-    found = [(f["function"], f.get("line"), f["inline"]) for f in context["stack"]]
+    """The frames of the program: names, lines and inlining, the innermost first. heaptrack 1.5
+    says in which function another one is inlined."""
+    found = [(f["function"].removeprefix("make::"), f.get("line"), f["inline"])
+             for f in context["stack"]]
     return [f for f in found if re.fullmatch(r"inlined|make|main", f[0])]
 
 
