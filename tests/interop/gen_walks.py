@@ -29,7 +29,7 @@ def walk(work, exe, *options):
 def without_locks(text):
     """llvm-profgen counts an instruction with a lock prefix twice into totals of contexts by lines,
     which is their order; this function of the program has one."""
-    text = re.sub(r"(told_to_fail\]):\d+:", r"\1:0:", text)
+    text = re.sub(r"(must_fail\]):\d+:", r"\1:0:", text)
     return "".join(sorted(re.split(r"^(?=\[)", text, flags=re.M)))
 
 

@@ -1,5 +1,6 @@
 /* Allocates at the end of random chains of functions of every shape of frame, and keeps the
- * stack that the C library's own unwinder sees there. Prints each stack, outermost code last.
+ * stack that the C library's own unwinder sees there. Prints each stack, outermost code last,
+ * without functions of the library that malloc comes from.
  *
  * usage: stacks SEED CHAINS [LIBRARY] */
 #define _GNU_SOURCE
@@ -9,6 +10,7 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -221,6 +223,13 @@ static void *visit(const char *path)
     return library;
 }
 
+static bool is_of_malloc(void *pc)
+{
+    Dl_info of_malloc, here;
+    return dladdr(dlsym(RTLD_DEFAULT, "malloc"), &of_malloc) && dladdr(pc, &here) &&
+           here.dli_fbase == of_malloc.dli_fbase;
+}
+
 int main(int argc, char **argv)
 {
     void *none[1], *library = NULL;
@@ -249,7 +258,8 @@ int main(int argc, char **argv)
     }
     for (int i = 0; i < count; i++) {
         for (int j = 0; j < stacks[i].n; j++)
-            printf("%s%lx", j ? " " : "", (unsigned long)stacks[i].pcs[j]);
+            if (!is_of_malloc(stacks[i].pcs[j]))
+                printf("%s%lx", j ? " " : "", (unsigned long)stacks[i].pcs[j]);
         putchar('\n');
     }
     return 0;
