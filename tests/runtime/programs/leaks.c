@@ -271,6 +271,7 @@ static int in_child(void)
         if (pthread_create(&losing, NULL, lose, NULL) || pthread_join(losing, NULL))
             abort();
         kept_of_thread();
+        wipe();
         return kept_by_caller(0);
     }
     if (child < 0 || waitpid(child, &status, 0) != child || status)
