@@ -162,12 +162,17 @@ extern const char pgg_own_code_end[] __attribute__((visibility("hidden")));
  * of the C library call these, which may allocate. */
 static void take_pcs(const struct pgg_walker *w, struct pgg_stack_found *found, u64 *pcs)
 {
-    const u64 from = (u64)(uintptr_t)pgg_own_code, to = (u64)(uintptr_t)pgg_own_code_end;
+    const u64 from = (u64)(uintptr_t)pgg_own_code, bytes = (u64)(pgg_own_code_end - pgg_own_code);
     u32 n = 0;
+    bool any = false;
     pgg_walk_pcs(w, found, pcs);
+    for (u32 i = 0; i < found->n; i++)
+        any |= pcs[i] - from < bytes;
+    if (PGG_LIKELY(!any))
+        return;
     for (u32 i = 0; i < found->n; i++) {
         pcs[n] = pcs[i];
-        n += pcs[i] - from >= to - from;
+        n += pcs[i] - from >= bytes;
     }
     found->n = n;
 }
