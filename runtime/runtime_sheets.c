@@ -19,7 +19,7 @@
 
 enum {
     SHEET_BYTES = 64 << 10, /* of the first one of a thread; the next ones are larger */
-    SHEET_MOST = 512 << 10,
+    SHEET_MOST = 384 << 10, /* each lists the modules; of the last, half is unused on average */
     SPARE_SEGMENTS = 8, /* capacity for libraries that come later */
     CACHE_LINE = 64,
 };
