@@ -4,13 +4,15 @@ and what views and other forms make of that.
 
 usage: heap_leaks.py PGOKIT ARCHIVE SHARED-LIBRARY EXPORTS"""
 
+import functools
 import json
 import os
 import signal
 import subprocess
+import tempfile
 
 import raw_profile
-from harness import Cases, Skip, require, run, tool
+from harness import Cases, Failure, Skip, require, run, tool
 from runtime_programs import FRAMES, HERE, PGOKIT, SHARED, build, check_sound
 
 # Bytes of the objects that a function has lost; of all others none is.
@@ -19,6 +21,7 @@ LOST = {"lost_alone": [100], "lost_ring": [48, 48], "lost_chain": [48, 144],
 KEPT = {"kept_list", "kept_inside", "kept_of_none", "kept_aligned", "kept_by_huge", "kept_grown",
         "kept_locked", "kept_of_thread", "kept_of_library", "kept_waiting", "kept_argument",
         "kept_by_caller", "kept_mapped"}
+TRIES = 3
 SIZE, COUNT = FIELDS = ("UnreachableSize", "UnreachableCount")
 CHECK = {"PGOKIT_HEAP_OPTIONS": "leak_check=1"}
 
@@ -54,14 +57,36 @@ def by_function(found):
     return sums
 
 
+class Reached(Failure):
+    """Some of what is lost is not said to be."""
+
+
+def with_luck(case):
+    """A word that was left somewhere may look like a pointer to what is lost, by where objects come
+    to lie in a run. Then there is another run; nothing else may be wrong in any."""
+    @functools.wraps(case)
+    def tried(folder, *arguments):
+        for _ in range(TRIES - 1):
+            try:
+                return case(tempfile.mkdtemp(dir=folder), *arguments)
+            except Reached:
+                pass
+        return case(folder, *arguments)
+    return tried
+
+
 def require_lost(found, kept):
     sums = by_function(found)
-    for name, sizes in LOST.items():
-        require(sums.get(name) == [len(sizes), sum(sizes), len(sizes)], f"{name}: {sums.get(name)}")
     for name, (objects, size, _) in sums.items():
         require(name in LOST or not objects, f"{name}: {objects} objects with {size} B are said to "
                 "be unreachable")
     require(kept <= sums.keys(), f"nothing of {kept - sums.keys()}")
+    for name, sizes in LOST.items():
+        objects, size, made_objects = sums.get(name, [0] * 3)
+        require(made_objects == len(sizes) and objects <= len(sizes) and size <= sum(sizes),
+                f"{name}: {sums.get(name)}")
+        if objects < len(sizes):
+            raise Reached(f"{name}: {sums[name]}")
     totals = found["totals"]
     require([totals[SIZE], totals[COUNT]] == [sum(map(sum, LOST.values())),
                                               sum(map(len, LOST.values()))], f"{totals}")
@@ -74,6 +99,7 @@ def profiles(folder, program, how):
     return paths
 
 
+@with_luck
 def exact(folder, compiler, linkage, kernel=True):
     """An emulator's /proc does not show a program's pages, so its mappings are no roots there."""
     program = made(folder, compiler, linkage)
@@ -83,6 +109,7 @@ def exact(folder, compiler, linkage, kernel=True):
                  - (set() if kernel else {"kept_mapped"}))
 
 
+@with_luck
 def preloaded(folder):
     program = made(folder, "gcc", "plain")
     run([PGOKIT, "record", "heap", "-q", "--leak-check", "-o", "own.profraw", "--", program,
@@ -96,6 +123,7 @@ def preloaded(folder):
         require(text in said, f"'{text}' is not in:\n{said}")
 
 
+@with_luck
 def of_child(folder):
     """It inherits what its parent has lost, and kept."""
     program = made(folder, "gcc", "plain")
