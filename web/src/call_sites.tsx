@@ -1,6 +1,7 @@
 // Indirect calls: where several functions are called from one place, or objects of several types
 // are used. Compilers turn the most frequent ones into direct calls.
 import { useMemo, useState } from "preact/hooks";
+import { AllButton } from "./all_button";
 import * as format from "./format";
 import type { SampleModel, Site } from "./sample_model";
 import { placeText } from "./sample_model";
@@ -33,15 +34,7 @@ export function CallSites({ model, nodes, onOpen }: Props) {
                     <SiteItem key={i} model={model} site={site} onOpen={onOpen} />
                 ))}
             </ol>
-            {found.length > SHOWN && (
-                <button type="button" class="link small" onClick={() => setAll(!all)}>
-                    {all
-                        ? "fewer"
-                        : found.length > MOST
-                          ? `the first ${MOST}`
-                          : `all ${found.length}`}
-                </button>
-            )}
+            <AllButton n={found.length} shown={SHOWN} most={MOST} all={all} onAll={setAll} />
         </section>
     );
 }

@@ -1,5 +1,6 @@
 // A function or a library between those that call it and those that it calls.
 import { useMemo, useState } from "preact/hooks";
+import { AllButton } from "./all_button";
 import type { CallSums, Neighbours } from "./call_sums";
 import { NONE } from "./call_sums";
 import { weightNames, weightText } from "./flame_graph";
@@ -111,15 +112,7 @@ function List(props: Of & { id: string; rows: Neighbours; none: string }) {
                     <Item key={row} {...of} row={row} sum={sum} none={none} />
                 ))}
             </ul>
-            {rows.length > SHOWN && (
-                <button type="button" class="link small" onClick={() => setAll(!all)}>
-                    {all
-                        ? "fewer"
-                        : rows.length > MOST
-                          ? `the first ${MOST}`
-                          : `all ${rows.length}`}
-                </button>
-            )}
+            <AllButton n={rows.length} shown={SHOWN} most={MOST} all={all} onAll={setAll} />
         </>
     );
 }
