@@ -9,11 +9,11 @@
 
 #pragma GCC visibility push(hidden)
 
-/* The map of jemalloc 5.3, for addresses of 48 bits, or of 57 where jemalloc was built on a machine
- * that has them: a tree of two or three levels, whose size tells which. A leaf describes a page by
- * a word: the class of its size above 48 bits, below the page's extent, and in its low bits whether
- * it is a slab of small objects, and its state. For 57 bits the extent has a word of its own, and
- * the class is in the other one next to the low bits. */
+/* The map of jemalloc 5.3 covers addresses of 48 bits, or of 57 if jemalloc was built on a machine
+ * that has them. It is a tree of two or three levels, which differ in size. A leaf describes a page
+ * by a word: the class of its size above 48 bits, below the page's extent, and in its low bits
+ * whether it is a slab of small objects, and its state. For 57 bits the extent has a word of its
+ * own, and the class is in the other one next to the low bits. */
 enum {
     PGAL_PAGE_BITS = __builtin_ctz(PGG_PAGE_MOST),
     PGAL_LEVELS = PGAL_MAP_BYTES > sizeof(void *) << (48 - PGAL_PAGE_BITS) / 2 ? 2 : 3,

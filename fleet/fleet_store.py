@@ -45,25 +45,20 @@ def s3_parts(uri: str) -> tuple[str, str]:
     return bucket, key
 
 
-def import_untyped(name: str) -> Any:
-    """A module that may have no types, whatever the release of mypy calls that."""
-    return importlib.import_module(name)
-
-
 class Boto:
     """Objects through boto3. Each is asked for once here, since boto3 lets a thread wait before
     it tries again."""
 
     def __init__(self, boto3: Any):
-        botocore = {name: import_untyped(f"botocore.{name}")
-                    for name in ("config", "exceptions", "parsers")}
-        self.errors = (import_untyped("boto3.exceptions").Boto3Error,
-                       botocore["exceptions"].BotoCoreError, botocore["exceptions"].ClientError,
-                       botocore["parsers"].ResponseParserError)
+        module = importlib.import_module
+        of_core = module("botocore.exceptions")
+        self.errors = (module("boto3.exceptions").Boto3Error, of_core.BotoCoreError,
+                       of_core.ClientError, module("botocore.parsers").ResponseParserError)
         self.client = boto3.client(
             "s3", endpoint_url=os.environ.get("AWS_ENDPOINT_URL"),
-            config=botocore["config"].Config(retries={"total_max_attempts": 1}, read_timeout=60,
-                                             max_pool_connections=AT_ONCE))
+            config=module("botocore.config").Config(retries={"total_max_attempts": 1},
+                                                    read_timeout=60,
+                                                    max_pool_connections=AT_ONCE))
 
     @contextlib.contextmanager
     def asking(self, uri: str) -> Iterator[tuple[str, str]]:
@@ -174,7 +169,7 @@ class Curl:
 @functools.lru_cache(maxsize=None)
 def s3() -> Boto | Curl:
     try:
-        return Boto(import_untyped("boto3"))
+        return Boto(importlib.import_module("boto3"))
     except ImportError:
         return Curl()
 

@@ -14,8 +14,7 @@
 #include <errno.h>
 
 enum {
-    FIRST_BYTES = 64 << 10, /* growth of the file */
-    GROW_BYTES = 64 << 10,
+    GROW_BYTES = 64 << 10, /* the file grows by a multiple of this */
     AHEAD_BYTES = 4 << 20,
 };
 
@@ -66,8 +65,7 @@ static int grow(u64 bytes)
 {
     if (pgrt_store.mapped.file.stream < 0 && pgg_confined)
         return -EPERM;
-    const u64 step = pgrt_store.mapped.size ? GROW_BYTES : FIRST_BYTES;
-    u64 to = (pgrt_store.mapped.size + bytes + step - 1) & ~(step - 1);
+    const u64 to = (pgrt_store.mapped.size + bytes + GROW_BYTES - 1) & ~(u64)(GROW_BYTES - 1);
     int err = pgg_mapped_grow(&pgrt_store.mapped, to, empty_dump());
     if (err == -ENOSPC && pgrt_store.covered.to) {
         pgrt_store_punch();

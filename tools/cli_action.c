@@ -79,17 +79,17 @@ static struct option_group *groups_apart(const struct cli_verb *verb)
 /* What several actions have, each table with the others of the same actions. */
 static void print_shared(const struct cli_verb *verb, const struct option_group *apart)
 {
-    for (const struct option_group *g = apart; g->table; g++) {
-        const unsigned by = sharers(verb, g->table);
-        const struct option_group *first = apart;
-        while (sharers(verb, first->table) != by)
-            first++;
-        if (!by || first != g)
-            continue;
-        print_kinds(verb, by);
-        for (; first->table; first++)
-            if (sharers(verb, first->table) == by)
-                option_print_help((const struct option_group[]){*first, {0}}, NULL);
+    const unsigned all = holders(verb, &cli_common_options);
+    for (unsigned by = 1; by <= all; by++) {
+        bool titled = false;
+        for (const struct option_group *g = apart; g->table; g++) {
+            if (sharers(verb, g->table) != by)
+                continue;
+            if (!titled)
+                print_kinds(verb, by);
+            titled = true;
+            option_print_help((const struct option_group[]){*g, {0}}, NULL);
+        }
     }
 }
 

@@ -67,7 +67,7 @@ static void add_variables(LLVMModuleRef module, const struct pgc_options *option
 /* It is then unknown which bytes of objects were touched. LLVM's runtime, which does not record
  * them anyway, lacks this function. */
 static void report_merges(LLVMModuleRef module, LLVMBuilderRef builder, LLVMValueRef constructor,
-                        LLVMTypeRef type)
+                          LLVMTypeRef type)
 {
     LLVMContextRef context = LLVMGetModuleContext(module);
     LLVMBasicBlockRef report = LLVMAppendBasicBlockInContext(context, constructor, ""),
