@@ -22,7 +22,7 @@ HOST_ARCHIVE, HOST_SHARED = map(os.path.abspath, sys.argv[2:4])
 TARGETS = ("runtime/libpgokit_heap.a", "runtime/libpgokit_heap.so",
            "runtime/libclang_rt.memprof-aarch64.so", "allocator/libpgokit_alloc.so")
 os.environ.setdefault("PGOKIT_TEST_KILLS", "10")
-RANDOM_PROGRAMS = int(os.environ.get("PGOKIT_TEST_PROGRAMS", "8"))
+RANDOM_PROGRAMS = int(os.environ.get("PGOKIT_TEST_PROGRAMS", "4"))
 
 
 def exact(folder, compiler, link, version, seed, threads):
@@ -44,7 +44,7 @@ def on_kernel(folder, bits, page, function, *args):
 def races(folder):
     """Many threads in the runtime's tables, as the thread sanitizer sees them on x86-64."""
     program = heap_processes.build_races(folder, "-mno-outline-atomics")
-    return heap_processes.check_races(folder, run([program, "20"], folder))
+    return heap_processes.check_races(folder, run([program, "8"], folder))
 
 
 def same_as_x86_64(folder, source, compiler, arguments, skipped=()):
@@ -187,12 +187,12 @@ def big_endian(folder):
 def cases_of(cases):
     e, p, o = heap_exact, heap_processes, opened_libraries
     for seed, (compiler, link, version) in enumerate([
-            ("clang-14", "archive", 5), ("clang-16", "archive", 4), ("clang-19", "archive", 3),
-            ("clang-22", "archive", 5), ("clang-22", "static", 5), ("clang-22", "shared", 5),
-            ("gcc", "archive", 5), ("gcc", "static", 5), ("gcc", "shared", 5)]):
+            ("clang-14", "archive", 4), ("clang-22", "archive", 3), ("clang-22", "static", 5),
+            ("clang-22", "shared", 5), ("gcc", "archive", 5), ("gcc", "static", 5),
+            ("gcc", "shared", 5)]):
         cases.run(f"exact: {compiler}, {link}, raw version {version}", exact, compiler, link,
                   version, seed, 4)
-    for bits, page in ((36, 4), (39, 4), (42, 4), (39, 16), (39, 64)):
+    for bits, page in ((36, 4), (39, 4), (39, 16), (39, 64)):
         kernel = f"pages of {page} KiB, addresses of {bits} bits"
         cases.run(f"{kernel}: exact", on_kernel, bits, page << 10, exact, "clang-22", "archive", 5,
                   11, 4)

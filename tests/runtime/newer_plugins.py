@@ -28,7 +28,7 @@ COMPILER = os.path.join(TREE, "compiler")
 BUILT = os.path.dirname(os.path.dirname(PGOKIT))
 GCC = ("13", "14", "15", "16")
 CLANG = tuple(map(str, peers.NEWEST_RELEASES))
-PROGRAMS = int(os.environ.get("PGOKIT_TEST_PROGRAMS", "10"))
+PROGRAMS = int(os.environ.get("PGOKIT_TEST_PROGRAMS", "5"))
 WARNINGS = ["-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter"]
 
 
@@ -85,17 +85,24 @@ def clang_plugin(folder, release):
     return linked(folder, tool(f"clang++-{release}"), objects, f"pgokit_heap_clang_{release}.so")
 
 
-def use_profiles(folder, release, script):
-    """By the cases of another test. What the library uses has the same names in newer releases."""
+def use_plugin(folder, release):
+    """What the library uses has the same names in newer releases."""
     objects = clang_objects(folder, release, "use")
-    plugin = linked(folder, tool("g++"), objects, f"pgokit_use_clang_{release}.so",
-                    os.path.join(BUILT, "lib", "libpgokit.a"), "-lelf", "-lmd", "-lz", "-lzstd",
-                    "-lyaml", "-Wl,--exclude-libs,ALL")
+    return linked(folder, tool("g++"), objects, f"pgokit_use_clang_{release}.so",
+                  os.path.join(BUILT, "lib", "libpgokit.a"), "-lelf", "-lmd", "-lz", "-lzstd",
+                  "-lyaml", "-Wl,--exclude-libs,ALL")
+
+
+def use_profiles(folder, kept, release, script):
+    """By the cases of another test."""
+    plugin = outcome(kept, use_plugin, release)
+    if not isinstance(plugin, str):
+        raise plugin
     for name in ("libpgokit_alloc.so", "libpgokit_alloc.a"):
-        shutil.copy(os.path.join(BUILT, "allocator", name), folder)
+        shutil.copy(os.path.join(BUILT, "allocator", name), os.path.dirname(plugin))
     out = run([sys.executable, os.path.join(TREE, "tests", "interop", script), PGOKIT,
                os.path.join(folder, "work"), "--only", f"clang {release}"], folder,
-              {"USE_PLUGINS": f"{release}={plugin}", "PGOKIT_RUNTIME": folder,
+              {"USE_PLUGINS": f"{release}={plugin}", "PGOKIT_RUNTIME": os.path.dirname(plugin),
                "BRANCH_TRACE": "unused"}, status=None).stdout
     if re.search("^not ok", out, re.M) or not re.search("^ok", out, re.M):
         raise Failure(out)
@@ -123,7 +130,7 @@ def use(_, kept, build, release):
     return []
 
 
-def of_gcc(cases, release):
+def of_gcc(cases, _, release):
     gcc, cxx = f"gcc-{release}", f"g++-{release}"
     here = heap_plugin_gcc
     cases.run(f"{gcc}: exact, -O2", here.exact, release, ["-O2", "-fPIE"])
@@ -139,7 +146,7 @@ def of_gcc(cases, release):
     of_types(cases, gcc)
 
 
-def of_clang(cases, release):
+def of_clang(cases, kept, release):
     clang, here = f"clang-{release}", heap_plugin
     for level in ("O1", "O2", "O3"):
         for name, options in (("", ()), (", each access by itself", (here.EACH,))):
@@ -154,7 +161,8 @@ def of_clang(cases, release):
     cases.run(f"{clang}: histograms as of -fmemory-profile", here.histograms, release)
     of_types(cases, clang)
     for script in ("use_types.py", "use_heap.py"):
-        cases.run(f"{clang}: the use of profiles, {script}", use_profiles, release, script)
+        cases.run(f"{clang}: the use of profiles, {script}", use_profiles, kept, release,
+                  script)
     random_programs.RELEASES = (release,)
     random_programs.add_cases(cases, PROGRAMS)
 
@@ -175,7 +183,7 @@ def main():
                 compiler = add.__name__.removeprefix("of_") + "-" + release
                 cases.run(f"{compiler}: the plugin is built", use, kept, build, release)
                 if isinstance(outcome(kept, build, release), str):
-                    add(cases, release)
+                    add(cases, kept, release)
     cases.finish()
 
 

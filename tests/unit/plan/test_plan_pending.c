@@ -128,7 +128,7 @@ static void random_plans(void **unused)
     const char *more = getenv("PGOKIT_TEST_PLANS");
     uint64_t state = 1;
     struct totals totals = {0};
-    for (long i = more ? atol(more) : 20000; i > 0; i--)
+    for (long i = more ? atol(more) : 5000; i > 0; i--)
         one_graph(&state, &totals);
     print_message("updates per group: %.2f\n", (double)totals.updates / (double)totals.groups);
     assert_true(totals.updates < totals.groups * 9 / 10);
