@@ -19,20 +19,24 @@ enum { EXIT_BELOW = 3 };
 #define DEFAULT_NAME "pgo.afdo"
 
 static const char help[] =
-    "usage: pgokit pgo --build COMMAND --run COMMAND [OPTION]...\n\n"
+    "usage: pgokit pgo --run COMMAND [OPTION]...\n\n"
     "Makes a program faster: builds it, records where it spends its time, makes a\n"
     "profile, builds again with the profile, and measures both builds in turn. The\n"
-    "commands are run by the shell in the current folder. The build command has to\n"
-    "use the flags that are in its environment: CC, CXX, CFLAGS, CXXFLAGS and\n"
-    "LDFLAGS.\n\n";
+    "commands are run by the shell in the current folder. It is built as its files\n"
+    "say: Cargo.toml, meson.build, CMakeLists.txt, configure or Makefile. The flags\n"
+    "are in CFLAGS and the like, and links with the names of compilers, in front of\n"
+    "PATH, add them in builds that do not use these variables.\n\n";
 
 static const char examples[] =
-    "  pgokit pgo --clean 'make clean' --build 'make CC=\"$CC\" CFLAGS=\"$CFLAGS\"' \\\n"
-    "      --run './bench.sh'\n";
+    "  pgokit pgo --run './bench.sh'\n"
+    "  pgokit pgo --gcc --run './pgo-build/app train.txt' \\\n"
+    "      --measure './pgo-build/app other.txt'\n"
+    "  pgokit pgo --clean 'make clean' --build 'make app' --run './app train.txt'\n";
 
 struct pgo {
     struct cli_common common;
     const char *build, *clean, *run, *measure, *cc, *output;
+    const struct pgo_project *project; /* NULL: of no known build system */
     unsigned long frequency, rounds, runs; /* runs 0: by their time */
     bool verbose, has_least;
     double least; /* per cent of gain */
@@ -59,8 +63,10 @@ static void take_percent(const struct option_given *given)
 }
 
 static const struct option_row rows[] = {
-    {"build", 0, "COMMAND", "builds the program", OPTION_TEXT(struct pgo, build)},
-    {"clean", 0, "COMMAND", "run before each build, so that all is built anew",
+    {"build", 0, "COMMAND", "builds the program (default: by the files in the current folder)",
+     OPTION_TEXT(struct pgo, build)},
+    {"clean", 0, "COMMAND",
+     "run before each build, so that all is built anew (default: none with --build)",
      OPTION_TEXT(struct pgo, clean)},
     {"run", 0, "COMMAND", "runs the program as it is used; this is recorded",
      OPTION_TEXT(struct pgo, run)},
@@ -155,14 +161,27 @@ void pgo_shell(const char *what, const char *command, struct record_ended *ended
         pgo_stop("%s failed with exit status %d: %s", what, ended->exit_code, command);
 }
 
+static void find_project(struct pgo *p)
+{
+    p->project = pgo_find_project();
+    if (p->build)
+        return;
+    if (!p->project)
+        pgo_stop("there is no Cargo.toml, meson.build, CMakeLists.txt, configure or Makefile here. "
+                 "Give --build, how the program is built");
+    p->build = p->project->build;
+    if (!p->clean)
+        p->clean = p->project->clean;
+}
+
 static void parse(struct pgo *p, int argc, char **argv)
 {
     option_parse(&cmd_pgo, groups, argc, argv, p);
     if (optind != argc)
         cli_usage(&cmd_pgo, "pgo takes no file; commands of several words are quoted");
-    if (!p->build || !p->run)
-        cli_usage(&cmd_pgo, "pgo needs %s%s%s", p->build ? "" : "--build, how the program is built",
-                  p->build || p->run ? "" : ", and ", p->run ? "" : "--run, how it is used");
+    if (!p->run)
+        cli_usage(&cmd_pgo, "pgo needs --run, how the program is used");
+    find_project(p);
     if (p->has_least && !p->rounds)
         cli_usage(&cmd_pgo, "--fail-below needs rounds that are measured, not --rounds 0");
     if (!p->measure)
@@ -189,16 +208,63 @@ static struct timespec now(void)
     return t;
 }
 
+static void put_back(const char *name, char *value)
+{
+    if (value ? setenv(name, value, 1) : unsetenv(name))
+        pgo_stop("out of memory");
+    free(value);
+}
+
+static char *saved(const char *name)
+{
+    const char *value = getenv(name);
+    return value ? strdup(value) : NULL;
+}
+
 static struct timespec build(const struct pgo *p, const char *profile)
 {
     struct record_ended ended;
+    char bin[PATH_MAX + 8];
     pgo_set_flags(&p->compiler, profile);
     if (p->clean)
         pgo_shell("the command of --clean", p->clean, &ended);
     struct timespec started = now();
     say(p, "builds %s the profile: %s", profile ? "with" : "without", p->build);
+    char *path = saved("PATH");
+    snprintf(bin, sizeof bin, "%s/bin", scratch);
+    record_join("PATH", bin, record_environment("PATH"));
     pgo_shell(profile ? "the build with the profile" : "the build", p->build, &ended);
+    put_back("PATH", path);
     return started;
+}
+
+static bool takes_profile(void *ctx, const char *name)
+{
+    const struct pgo *p = ctx;
+    return pgo_takes_same_profile(&p->compiler, name);
+}
+
+static bool take_any(void *ctx, const char *name)
+{
+    char **found = ctx;
+    *found = strdup(name);
+    return true;
+}
+
+/* The first build, by the compiler that the build uses if it does not ask for ours. */
+static struct timespec build_first(struct pgo *p)
+{
+    char *used = NULL;
+    struct timespec started = build(p, NULL);
+    if (pgo_any_used(scratch, takes_profile, p) || !pgo_any_used(scratch, take_any, &used))
+        return started;
+    const char *name = pgo_compiler_of_c(used);
+    free(used);
+    if (p->cc)
+        pgo_stop("the build uses %s, not %s; change that, or give --cc %s", name, p->cc, name);
+    say(p, "the build uses %s, so the profile is for that", name);
+    pgo_change_compiler(&p->compiler, name);
+    return build(p, NULL);
 }
 
 /* ---- recording ---- */
@@ -212,19 +278,6 @@ static void load_recorder(const struct pgo *p)
     record_join("PGOKIT_BRANCHES_OPTIONS", record_environment("PGOKIT_BRANCHES_OPTIONS"), ours);
     record_find_runtime("the program", path, RECORDER);
     record_join("LD_PRELOAD", path, record_environment("LD_PRELOAD"));
-}
-
-static void put_back(const char *name, char *value)
-{
-    if (value ? setenv(name, value, 1) : unsetenv(name))
-        pgo_stop("out of memory");
-    free(value);
-}
-
-static char *saved(const char *name)
-{
-    const char *value = getenv(name);
-    return value ? strdup(value) : NULL;
 }
 
 /* One run with perf's branch records, or with our recorder. */
@@ -316,7 +369,11 @@ static void open_log(struct pgo *p)
 /* The flags are still those of the second build. */
 static void say_use(const struct pgo *p)
 {
-    say(p, "to use the profile in your own build: CFLAGS='%s'", getenv("CFLAGS"));
+    if (p->project && p->project->is_rust)
+        say(p, "to use the profile in your own build: RUSTC_BOOTSTRAP=1 "
+               "RUSTFLAGS='-Zprofile-sample-use=%s'", p->profile);
+    else
+        say(p, "to use the profile in your own build: CFLAGS='%s'", getenv("CFLAGS"));
 }
 
 /* What to do with what was found: an EXIT_... */
@@ -328,10 +385,12 @@ static int measure(const struct pgo *p)
     if (too_little)
         fprintf(stderr, "pgokit: the gain of %+.1f %% is below the %g %% of --fail-below\n",
                 gain.percent, p->least);
-    if (gain.high < 0)
-        puts("slower with the profile: keep the build without it");
-    else
+    if (gain.high < 0) {
+        pgo_place(&p->files, false);
+        puts("slower with the profile: the build without it is in place again");
+    } else {
         say_use(p);
+    }
     return too_little ? EXIT_BELOW : EXIT_DONE;
 }
 
@@ -339,12 +398,16 @@ static int run(int argc, char **argv)
 {
     struct pgo p = {.frequency = 250, .rounds = 7, .output = DEFAULT_NAME};
     parse(&p, argc, argv);
-    pgo_find_compiler(&p.compiler, p.cc);
+    pgo_find_compiler(&p.compiler, p.cc, p.project && p.project->is_rust);
     record_absolute(p.profile, sizeof p.profile, "the program", p.output, "");
+    if (strpbrk(p.profile, " \t\n'\"\\$"))
+        pgo_stop("compilers get the name of the profile in CFLAGS, which cannot hold '%s'; give "
+                 "another with -o", p.profile);
     make_scratch();
+    pgo_wrap_compilers(scratch);
     if (!p.verbose)
         open_log(&p);
-    struct timespec started = build(&p, NULL);
+    struct timespec started = build_first(&p);
     pgo_find_files(&p.files, &p.common.binaries, started);
     pgo_keep(&p.files, scratch, false);
     record(&p);

@@ -1,5 +1,5 @@
-/* Shared by the files of `pgokit pgo`: the compiler, the files that a build makes, and runs that
- * are measured. */
+/* Shared by the files of `pgokit pgo`: how the folder is built, the compiler, the files that a build
+ * makes, and runs that are measured. */
 #ifndef PGK_PGO_H
 #define PGK_PGO_H
 
@@ -13,18 +13,51 @@ _Noreturn void pgo_stop(const char *fmt, ...) __attribute__((format(printf, 1, 2
  * build" or so. */
 void pgo_shell(const char *what, const char *command, struct record_ended *ended);
 
+/* ---- how the folder is built ---- */
+
+struct pgo_project {
+    const char *file; /* that is in the folder */
+    const char *name, *build, *clean;
+    bool is_rust; /* rustc compiles, and what else does is only for parts of it */
+};
+/* NULL: by none of the known build systems. */
+const struct pgo_project *pgo_find_project(void);
+
 /* ---- the compiler ---- */
 
 struct pgo_compiler {
-    const char *cc, *cxx; /* as CC and CXX; live as long as the process */
+    const char *cc, *cxx; /* as CC and CXX; live as long as the process. NULL: rustc alone */
     bool clang;
     unsigned long release;         /* as it says itself */
     const char *flags, *flags_cxx; /* the user's CFLAGS and CXXFLAGS, or -O2 */
 };
-/* `name` NULL: $CC, else the first that there is of clang and gcc. Stops if it cannot be run. */
-void pgo_find_compiler(struct pgo_compiler *compiler, const char *name);
-/* Sets CC, CXX, CFLAGS, CXXFLAGS and LDFLAGS for a build; `profile` NULL: the first one. */
+/* `name` NULL: $CC, else the first that there is of clang and gcc. Stops if it cannot be run. For
+ * Rust without a name: rustc, and clang for what else is compiled if it is there. */
+void pgo_find_compiler(struct pgo_compiler *compiler, const char *name, bool is_rust);
+/* The same with another compiler, and the user's flags. */
+void pgo_change_compiler(struct pgo_compiler *compiler, const char *name);
+/* "gcc-13" for "g++-13", "cc" for "c++"; lives as long as the process. */
+const char *pgo_compiler_of_c(const char *name);
+/* Says whether a build that used the compiler `name` takes the profile for this one. */
+bool pgo_takes_same_profile(const struct pgo_compiler *compiler, const char *name);
+/* Sets CC, CXX, CFLAGS, CXXFLAGS and LDFLAGS for a build, those of cargo, and the flags that the
+ * compilers in front of PATH add; `profile` NULL: the first one. */
 void pgo_set_flags(const struct pgo_compiler *compiler, const char *profile);
+
+/* ---- compilers in front of PATH ---- */
+
+#define PGO_RUSTC "pgokit-rustc" /* the name of cargo's RUSTC_WRAPPER */
+
+/* Puts links with the names of all compilers into FOLDER/bin, which belongs in front of PATH while
+ * something is built. */
+void pgo_wrap_compilers(const char *folder);
+/* What they add for a compiler of this kind, "clang" or "gcc", and for rustc. */
+void pgo_wrapper_flags(const char *kind, const char *flags, const char *rust_flags);
+/* Calls the function with the name of each compiler that a build used, until it returns true. */
+bool pgo_any_used(const char *folder, bool (*is)(void *ctx, const char *name), void *ctx);
+/* For main: was the program started by such a link? Then it becomes the compiler. */
+bool pgo_is_wrapper(const char *name);
+int pgo_wrapper_run(char **argv);
 
 /* ---- the files that a build makes ---- */
 

@@ -55,38 +55,93 @@ static const char *cxx_of(const char *cc, bool clang)
     return text("%.*s%s%s", (int)(at - cc), cc, clang ? "clang++" : "g++", end);
 }
 
+const char *pgo_compiler_of_c(const char *name)
+{
+    static const char *const pairs[][2] = {{"clang++", "clang"}, {"g++", "gcc"}, {"c++", "cc"}};
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        const char *at = strstr(name, pairs[i][0]);
+        if (at)
+            return text("%.*s%s%s", (int)(at - name), name, pairs[i][1],
+                        at + strlen(pairs[i][0]));
+    }
+    return text("%s", name);
+}
+
 static const char *environment(const char *name, const char *otherwise)
 {
     const char *value = getenv(name);
     return value && *value ? strdup(value) : otherwise;
 }
 
-void pgo_find_compiler(struct pgo_compiler *c, const char *name)
+/* What a compiler says of itself. */
+struct known {
+    bool clang;
+    unsigned long release;
+};
+
+static struct known know(const char *cc)
+{
+    char answer[256] = "", safe[128];
+    struct known k = {0};
+    if (!ask(cc, "--version", answer, sizeof answer))
+        pgo_stop("the compiler '%s' does not answer to --version; name another with --cc",
+                 pgk_human_text(safe, sizeof safe, cc));
+    k.clang = strstr(answer, "clang") != NULL;
+    if (!ask(cc, "-dumpversion", answer, sizeof answer))
+        pgo_stop("the compiler '%s' does not answer to -dumpversion; name another with --cc",
+                 pgk_human_text(safe, sizeof safe, cc));
+    k.release = strtoul(answer, NULL, 10);
+    return k;
+}
+
+/* NULL: neither is there. */
+static const char *usual_compiler(bool is_rust)
 {
     static const char *const usual[] = {"clang", "gcc"};
-    char answer[256] = "", safe[128];
-    c->cc = name ? name : environment("CC", NULL);
-    for (size_t i = 0; !c->cc && i < sizeof usual / sizeof *usual; i++)
+    char answer[256];
+    for (size_t i = 0; i < (is_rust ? 1 : sizeof usual / sizeof *usual); i++)
         if (ask(usual[i], "--version", answer, sizeof answer))
-            c->cc = usual[i];
-    if (!c->cc)
+            return usual[i];
+    return NULL;
+}
+
+void pgo_find_compiler(struct pgo_compiler *c, const char *name, bool is_rust)
+{
+    const char *asked = name ? name : environment("CC", NULL);
+    *c = (struct pgo_compiler){.cc = asked ? asked : usual_compiler(is_rust), .clang = is_rust};
+    if (!c->cc && !is_rust)
         pgo_stop("there is neither clang nor gcc; install one, or name a compiler with --cc");
-    if (!ask(c->cc, "--version", answer, sizeof answer))
-        pgo_stop("the compiler '%s' does not answer to --version; name another with --cc",
-                 pgk_human_text(safe, sizeof safe, c->cc));
-    c->clang = strstr(answer, "clang") != NULL;
-    if (!ask(c->cc, "-dumpversion", answer, sizeof answer))
-        pgo_stop("the compiler '%s' does not answer to -dumpversion; name another with --cc",
-                 pgk_human_text(safe, sizeof safe, c->cc));
-    c->release = strtoul(answer, NULL, 10);
+    if (c->cc) {
+        const struct known k = know(c->cc);
+        c->clang = k.clang;
+        c->release = k.release;
+        c->cxx = environment("CXX", NULL);
+        if (!c->cxx || name)
+            c->cxx = cxx_of(c->cc, c->clang);
+    }
+    if (!c->clang && is_rust)
+        pgo_stop("rustc takes profiles for clang, not those for gcc; give --cc clang, or no --cc");
     if (!c->clang && c->release < 12)
         pgo_stop("gcc %lu takes no profile that pgokit makes; take gcc 12 or newer, or clang",
                  c->release);
-    c->cxx = environment("CXX", NULL);
-    if (!c->cxx || name)
-        c->cxx = cxx_of(c->cc, c->clang);
     c->flags = environment("CFLAGS", "-O2");
     c->flags_cxx = environment("CXXFLAGS", c->flags);
+}
+
+void pgo_change_compiler(struct pgo_compiler *c, const char *name)
+{
+    const struct pgo_compiler was = *c;
+    pgo_find_compiler(c, name, false);
+    c->flags = was.flags;
+    c->flags_cxx = was.flags_cxx;
+}
+
+bool pgo_takes_same_profile(const struct pgo_compiler *c, const char *name)
+{
+    if (!strcmp(name, PGO_RUSTC))
+        return c->clang;
+    const struct known k = know(name);
+    return k.clang == c->clang && (k.clang || k.release == c->release);
 }
 
 static void set(const char *name, char *value)
@@ -94,6 +149,21 @@ static void set(const char *name, char *value)
     if (setenv(name, value, 1))
         pgo_stop("out of memory");
     free(value);
+}
+
+/* Flags of the compilers in front of PATH. Clang warns of flags that a link does not use. */
+static void set_wrapped(const struct pgo_compiler *c, const char *ours, const char *profile)
+{
+    char *flags = text("%s -Wl,--build-id%s", ours,
+                       c->clang ? " -Wno-unused-command-line-argument" : "");
+    char *rust = text("-Zdebug-info-for-profiling -Clink-arg=-Wl,--build-id%s%s",
+                      profile ? " -Zprofile-sample-use=" : "", profile ? profile : "");
+    pgo_wrapper_flags(c->clang ? "clang" : "gcc", flags, rust);
+    free(flags);
+    free(rust);
+    /* Lines alone; a build without them is stripped by newer releases of cargo. */
+    set("CARGO_PROFILE_RELEASE_DEBUG", text("1"));
+    set("CARGO_PROFILE_RELEASE_STRIP", text("none"));
 }
 
 /* Debug information changes no code, so the first build is also what the second is measured
@@ -109,8 +179,11 @@ void pgo_set_flags(const struct pgo_compiler *c, const char *profile)
              profile ? profile : "", profile && !c->clang && c->release == 12 ? GCC_12_LEAN : "");
     if (!linker)
         linker = environment("LDFLAGS", "");
-    set("CC", text("%s", c->cc));
-    set("CXX", text("%s", c->cxx));
+    if (c->cc) {
+        set("CC", text("%s", c->cc));
+        set("CXX", text("%s", c->cxx));
+    }
+    set_wrapped(c, ours, profile);
     set("CFLAGS", text("%s %s", c->flags, ours));
     set("CXXFLAGS", text("%s %s", c->flags_cxx, ours));
     set("LDFLAGS", text("%s%s-Wl,--build-id", linker, *linker ? " " : ""));

@@ -1,5 +1,6 @@
 /* pgokit: the command line. One file per verb, cmd_<verb>.c. */
 #include "compat.h"
+#include "pgo.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -71,6 +72,8 @@ int cli_run_verb(int argc, char **argv)
 int main(int argc, char **argv)
 {
     unsigned release;
+    if (argc && pgo_is_wrapper(*argv))
+        return pgo_wrapper_run(argv);
     cli_wrap_errors();
     clean_up_on_signals();
     /* A write beyond `ulimit -f` then fails with EFBIG, which gets a sentence. */

@@ -6,6 +6,7 @@ usage: pgo.py PGOKIT LIBRARY
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,7 +14,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.append(os.path.join(HERE, "..", "runtime"))
-from harness import Cases, program_text, require, run, tool  # noqa: E402
+from harness import Cases, Skip, program_text, require, run, tool  # noqa: E402
 
 PGOKIT = os.path.abspath(sys.argv[1])
 SOURCE = program_text("often_seldom.c", os.path.join(HERE, "programs"))
@@ -78,8 +79,10 @@ def verdicts(folder):
     slow = f'case $CFLAGS in *-profile=*) CFLAGS="$CFLAGS -include slow.h";; esac; {BUILD}'
     options = ["--cc", "gcc-12", "-n", "3", "--measure", "./app 100000000"]
     done = pgo(folder, *options, build=slow)
-    require(done.stdout.endswith("\nslower with the profile: keep the build without it\n"),
-            done.stdout)
+    require(done.stdout.endswith(
+        "\nslower with the profile: the build without it is in place again\n"), done.stdout)
+    symbols = run(["nm", "app"], folder).stdout
+    require(" often" in symbols and " slow" not in symbols, symbols)
     require("in your own build" not in done.stderr, done.stderr)
     done = pgo(folder, *options, "--fail-below", "0%", status=3, build=slow)
     require("is below the 0 % of --fail-below" in done.stderr, done.stderr)
@@ -112,17 +115,20 @@ def several_files(folder):
 
 
 def stops(folder):
-    tool("gcc-12")
+    gcc = tool("gcc-12")
+    tool("clang-22")
     cases = (("the build failed with exit status 3", {"build": "exit 3"}, []),
              ("the build made no program", {"build": "true"}, []),
              ("after the build, nothing is not a program", {}, ["-b", "nothing"]),
-             ("does the build command use $CFLAGS", {"build": "gcc-12 app.c -o app"}, []),
+             ("does the build command use $CFLAGS", {"build": f"{gcc} app.c -o app"}, []),
              ("the recorded command failed with exit status 1", {"command": "false"}, []),
              ("the recorded command was ended by signal 9", {"command": "kill -9 $$"}, []),
              ("nothing was recorded", {"command": "true"}, []),
              ("nothing was recorded", {"build": BUILD + " -static"}, []),
              ("did not make ./app again", {"build": f"[ -e app ] || {BUILD}"}, []),
-             ("the same programs as the one without", {"build": "gcc-12 -g app.c -o app"}, []),
+             ("the same programs as the one without", {"build": f"{gcc} -g app.c -o app"}, []),
+             ("the build uses clang-22, not gcc-12", {"build": "clang-22 app.c -o app"}, []),
+             ("in CFLAGS, which cannot hold", {}, ["-o", "my pgo.afdo"]),
              ("the compiler 'nosuch' does not answer", {}, ["--cc", "nosuch"]))
     for message, how, options in cases:
         program = os.path.join(folder, "app")
@@ -162,8 +168,86 @@ def waits_in_it(pid, binary):
         return bool(file.read().strip()) == (binary != "pipe")
 
 
+MAKEFILE = """app: app.o
+\tCOMPILER -o $@ app.o
+app.o: app.c
+\tCOMPILER -O2 -c app.c
+clean:
+\trm -f app app.o
+"""
+CMAKE = "cmake_minimum_required(VERSION 3.10)\nproject(app C)\nadd_executable(app app.c)\n"
+MESON = "project('app', 'c')\nexecutable('app', 'app.c')\n"
+CONFIGURE = """#!/bin/sh
+printf 'app: app.c\\n\\t%s -o app app.c\\nclean:\\n\\trm -f app\\n' "$CC $CFLAGS" >Makefile
+"""
+
+
+def by_its_files(folder, name, text, program, *tools):
+    """Built as the folder's files say; flags come by the names of compilers where no other way."""
+    for needed in ("clang-22", *tools):
+        tool(needed)
+    for file, content in ((name, text), ("app.c", SOURCE)):
+        with open(os.path.join(folder, file), "w", encoding="ascii") as out:
+            out.write(content)
+    os.chmod(os.path.join(folder, name), 0o755)
+    done = run([PGOKIT, "pgo", "--run", f"{program} 400000000", "--record", "1", "-n", "1", *(
+        () if "gcc" in text else ("--cc", "clang-22"))], folder)
+    require("builds with the profile" in done.stderr, done.stderr)
+    shown = run([PGOKIT, "show", "pgo.afdo"], folder).stdout
+    require("often" in shown, shown)
+    return [line for line in done.stderr.splitlines() if "the build uses" in line]
+
+
+def hard_coded(folder):
+    """A Makefile that names another compiler than ours, and no variable."""
+    tool("gcc-12")
+    said = by_its_files(folder, "Makefile", MAKEFILE.replace("COMPILER", "gcc-12"), "./app")
+    require(len(said) == 1 and said[0].endswith("the build uses gcc-12, so the profile is for that"),
+            said)
+
+
+def cargo(folder):
+    if not shutil.which("cargo") or run(["cargo", "--version"], folder, status=None).returncode:
+        raise Skip("there is no cargo here")
+    os.mkdir(os.path.join(folder, "src"))
+    with open(os.path.join(folder, "src", "main.rs"), "w", encoding="ascii") as file:
+        file.write(RUST)
+    manifest = '[package]\nname = "app"\nversion = "0.1.0"\nedition = "2018"\n'
+    with open(os.path.join(folder, "Cargo.toml"), "w", encoding="ascii") as file:
+        file.write(manifest)
+    done = run([PGOKIT, "pgo", "--run", "./target/release/app 3000000", "--record", "1", "-n", "1"],
+               folder)
+    require("-Zprofile-sample-use=" in done.stderr or "slower" in done.stdout, done.stderr)
+    shown = run([PGOKIT, "show", "pgo.afdo"], folder).stdout
+    require("steps" in shown or "main" in shown, shown)
+
+
+RUST = """fn steps(mut n: u64) -> u64 {
+    let mut count = 0;
+    while n != 1 {
+        n = if n % 2 == 0 { n / 2 } else { 3 * n + 1 };
+        count += 1;
+    }
+    count
+}
+fn main() {
+    let most: u64 = std::env::args().nth(1).unwrap().parse().unwrap();
+    println!("{}", (1..most).map(steps).max().unwrap());
+}
+"""
+
+
 def main():
     cases = Cases()
+    cases.run("by a Makefile that names no compiler", by_its_files, "Makefile",
+              MAKEFILE.replace("COMPILER", "$(CC)"), "./app")
+    cases.run("by a Makefile that names gcc", hard_coded)
+    cases.run("by CMakeLists.txt", by_its_files, "CMakeLists.txt", CMAKE, "./pgo-build/app",
+              "cmake")
+    cases.run("by meson.build", by_its_files, "meson.build", MESON, "./pgo-build/app", "meson",
+              "ninja")
+    cases.run("by configure", by_its_files, "configure", CONFIGURE, "./app")
+    cases.run("by Cargo.toml", cargo)
     cases.run("clang-22", way, "clang-22", "-fprofile-sample-use=")
     cases.run("gcc-12", way, "gcc-12", "-fauto-profile=")
     cases.run("flags of the user", own_flags)
