@@ -65,8 +65,7 @@ static void take_percent(const struct option_given *given)
 static const struct option_row rows[] = {
     {"build", 0, "COMMAND", "builds the program (default: by the files in the current folder)",
      OPTION_TEXT(struct pgo, build)},
-    {"clean", 0, "COMMAND",
-     "run before each build, so that all is built anew (default: none with --build)",
+    {"clean", 0, "COMMAND", "run before each build, so that all is built anew",
      OPTION_TEXT(struct pgo, clean)},
     {"run", 0, "COMMAND", "runs the program as it is used; this is recorded",
      OPTION_TEXT(struct pgo, run)},
@@ -354,7 +353,7 @@ static void generate(const struct pgo *p)
         pgo_stop("cannot run pgokit gen: %s", strerror(errno));
     if (ended.exit_code > EXIT_INCOMPLETE)
         pgo_stop("no profile could be made; above is why. If it is for want of debug information: "
-                 "does the build command use $CFLAGS and $CXXFLAGS?");
+                 "does the build command use $CC and $CFLAGS, or a compiler that PATH has?");
     free(words);
 }
 

@@ -147,7 +147,7 @@ void pgo_check_rebuilt(const struct pgo_files *files, struct timespec since)
     }
     if (!differs)
         pgo_stop("the build with the profile made the same programs as the one without. Does the "
-                 "build command use $CFLAGS and $CXXFLAGS?");
+                 "build command use $CC and $CFLAGS, or a compiler that PATH has?");
 }
 
 void pgo_files_free(struct pgo_files *files)

@@ -120,7 +120,7 @@ def stops(folder):
     cases = (("the build failed with exit status 3", {"build": "exit 3"}, []),
              ("the build made no program", {"build": "true"}, []),
              ("after the build, nothing is not a program", {}, ["-b", "nothing"]),
-             ("does the build command use $CFLAGS", {"build": f"{gcc} app.c -o app"}, []),
+             ("does the build command use $CC and $CFLAGS", {"build": f"{gcc} app.c -o app"}, []),
              ("the recorded command failed with exit status 1", {"command": "false"}, []),
              ("the recorded command was ended by signal 9", {"command": "kill -9 $$"}, []),
              ("nothing was recorded", {"command": "true"}, []),
