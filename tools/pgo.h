@@ -1,5 +1,5 @@
-/* Shared by the files of `pgokit pgo`: how the folder is built, the compiler, the files that a build
- * makes, and runs that are measured. */
+/* Shared by the files of `pgokit pgo`: how the folder is built, the compiler, the files that a
+ * build makes, and runs that are measured. */
 #ifndef PGK_PGO_H
 #define PGK_PGO_H
 

@@ -1,6 +1,6 @@
-/* Compilers by their names, for builds that do not use CFLAGS: a folder in front of PATH has links to
- * pgokit with the names of compilers. Such a link adds the flags of `pgokit pgo` to those of the
- * build and becomes the compiler that PATH has after it. */
+/* Compilers by their names, for builds that do not use CFLAGS: a folder in front of PATH has links
+ * to pgokit with the names of compilers. Such a link adds the flags of `pgokit pgo` to those of
+ * the build and becomes the compiler that PATH has after it. */
 #include "pgo.h"
 
 #include <dirent.h>
@@ -28,10 +28,11 @@ static bool begins_with(const char *text, const char *begin)
 /* "-12" or "-12.2", or nothing. */
 static bool is_release(const char *text)
 {
-    return !*text || (*text == '-' && text[1] && strspn(text + 1, "0123456789.") == strlen(text + 1));
+    return !*text ||
+           (*text == '-' && text[1] && strspn(text + 1, "0123456789.") == strlen(text + 1));
 }
 
-/* Behind "x86_64-linux-gnu-" or the like of this machine, if the name begins so. */
+/* The name without "x86_64-linux-gnu-" or the like of this machine. */
 static const char *without_machine(const char *name)
 {
     struct utsname machine;
@@ -48,7 +49,8 @@ static const char *without_machine(const char *name)
 
 static bool is_compiler_name(const char *name)
 {
-    static const char *const names[] = {"clang++", "clang", "gcc", "g++", "c++", "cc", "c99", "c89"};
+    static const char *const names[] = {"clang++", "clang", "gcc", "g++",
+                                        "c++",     "cc",    "c99", "c89"};
     name = without_machine(name);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (begins_with(name, names[i]) && is_release(name + strlen(names[i])))
