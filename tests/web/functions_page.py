@@ -31,6 +31,7 @@ ROWS = """Array.from(document.querySelectorAll('#functions tbody tr'), (r) => [
     (d) => Number(d.dataset.exact))])"""
 PANEL = "document.querySelector('#panel-title')?.textContent"
 COUNT = "document.querySelector('#hits-found').textContent"
+CRUMBS = "Array.from(document.querySelectorAll('.crumbs li'), (l) => l.textContent)"
 
 
 def around(list_id):
@@ -85,6 +86,12 @@ class Suite:
 
     def rows(self, page):
         return {row[0]: row[1:] for row in page.evaluate(ROWS)}
+
+    def zoom(self, page, name):
+        """Into the first box of a function."""
+        page.evaluate("Array.from(document.querySelectorAll('.box[role=treeitem]')).find((b) => "
+                      f"b.ariaLabel.startsWith('{name},')).id = 'target'")
+        page.click("#target")
 
     # ---- cases ----
 
@@ -231,6 +238,41 @@ class Suite:
         page.evaluate("history.back()")
         page.wait("!document.querySelector('#panel')")
 
+    def zoom_is_in_the_address(self):
+        """A box that is entered is named above the graph with those above it; each of them, the
+        address and the browser's way back lead to it."""
+        page = self.open()
+        stacks = ["/".join(f["function"] for f in c["stack"]) + "/" for c in self.contexts]
+        inside = sum("/even/main/" in f"/{stack}" for stack in stacks)
+        self.zoom(page, "even")
+        page.wait(f"{CRUMBS}.at(-1) === 'even'")
+        path, state = page.evaluate(CRUMBS), page.evaluate("location.hash").lstrip("#")
+        require(path[0] == "Whole program" and path[-2] == "main", f"path: {path}")
+        found = "document.querySelector('#contexts-found').textContent"
+        require(page.evaluate(found).startswith(f"{inside} of "), page.evaluate(found))
+        again = self.open(state)
+        expect(again.evaluate(CRUMBS), path, "path of the address")
+        require(again.evaluate(found).startswith(f"{inside} of "), "contexts of the address")
+        again.evaluate("Array.from(document.querySelectorAll('.crumbs button')).at(-1).click()")
+        again.wait(f"{CRUMBS}.at(-1) === 'main'")
+        again.evaluate("history.back()")
+        again.wait(f"{CRUMBS}.at(-1) === 'even'")
+        again.click(".crumbs button")
+        again.wait("!document.querySelector('.crumbs') && !document.querySelector('.chip')")
+        again.evaluate("history.back()")
+        again.wait(f"{CRUMBS}.at(-1) === 'even'")
+        expect(again.problems(), [], "problems")
+
+    def zoom_ends_with_its_tree(self):
+        page = self.open()
+        self.zoom(page, "descend")
+        page.wait(f"{CRUMBS}.at(-1) === 'descend'")
+        page.click("input[name=bottom-up] + span")
+        page.wait("!document.querySelector('.crumbs') && location.hash === '#flame=bottom-up'")
+        page = self.open("zoom=999999")
+        expect([page.evaluate("document.querySelector('.crumbs')"), page.problems()], [None, []],
+               "of a box that is not there")
+
     def what_the_address_asks_for_may_not_exist(self):
         page = self.open("chosen=nothing&unit=apples&sort=colour&context=99999&group=planet")
         expect(page.problems(), [], "problems")
@@ -335,7 +377,7 @@ class Suite:
                 f"shelf_call below fill: {boxes}")
 
 
-HELPERS = ("run", "open", "rows")
+HELPERS = ("run", "open", "rows", "zoom")
 MISSING = [what for what, found in (("chromium", find_chromium()), ("a C compiler", COMPILER),
                                     ("clang++-22", shop.find_compiler())) if not found]
 sys.exit(run(Suite, HELPERS, MISSING, sys.argv[2:]))

@@ -3,25 +3,27 @@
 // is what is allocated in and below it, or how much of that was alive at the peak or at exit; its
 // colour is how often a byte of that is accessed. By type, the types of objects are the first row.
 import { useMemo, useState } from "preact/hooks";
-import { FlameControls } from "./flame_controls";
+import { Breadcrumb, FlameControls } from "./flame_controls";
 import * as format from "./format";
-import type { HeapModel, Weight } from "./heap_model";
+import type { CallTree, HeapModel, Weight } from "./heap_model";
 import { sums } from "./heap_model";
 import { changeClass, densityClass, Legend } from "./heat";
 import { Icicle } from "./icicle";
-import type { Filter } from "./page_frame";
 
 interface Props {
     model: HeapModel;
+    tree: CallTree;
+    root: number; // the box that fills the width
+    onZoom: (node: number) => void;
     weight: Weight; // width of a box
     onWeight: (weight: Weight) => void;
     programOnly: boolean;
     onProgramOnly: (programOnly: boolean) => void;
     bottomUp: boolean;
     onBottomUp: (bottomUp: boolean) => void;
+    byType: boolean;
+    onByType: (byType: boolean) => void;
     matches: Uint8Array | null;
-    onOpen: (context: number) => void;
-    onFilter: (filter: Filter | null) => void;
 }
 
 export const weightNames: Record<Weight, string> = {
@@ -51,15 +53,9 @@ interface Sums {
 }
 
 export function FlameGraph(props: Props) {
-    const { model, weight, programOnly, bottomUp, matches, onOpen, onFilter } = props;
-    const [byType, setByType] = useState(false);
+    const { model, tree, weight, programOnly, bottomUp, byType, matches } = props;
     const [before, setBefore] = useState(false);
-    const [root, setRoot] = useState(0);
 
-    const tree = useMemo(
-        () => model.callTree(programOnly, byType, bottomUp),
-        [model, programOnly, byType, bottomUp],
-    );
     const s = useMemo<Sums>(() => {
         const now = sums(tree, model.weights(weight));
         const then = model.isDiff ? sums(tree, model.weights(weight, true)) : null;
@@ -79,35 +75,10 @@ export function FlameGraph(props: Props) {
 
     const heat = (node: number) =>
         `${format.density(s.accesses[node]! / (s.bytes[node]! || 1))} accesses per byte`;
-    const name = (node: number) => {
-        if (tree.type[node]! >= 0) return model.typeName(tree.type[node]!);
-        return tree.func[node]! < 0 ? "whole program" : model.funcName(tree.func[node]!);
-    };
+    const name = (node: number) => model.boxName(tree, node);
     const colour = (node: number) => {
         if (s.before) return changeClass(s.before[node]!, s.now[node]!);
         return densityClass(model, s.accesses[node]! / s.bytes[node]!);
-    };
-    const contextsBelow = (node: number): number[] => {
-        const inside = new Uint8Array(tree.parent.length);
-        inside[node] = 1;
-        for (let i = node + 1; i < inside.length; i++) inside[i] = inside[tree.parent[i]!]!;
-        const list: number[] = [];
-        tree.nodeOf.forEach((n, c) => inside[n] && list.push(c));
-        return list;
-    };
-    const choose = (node: number) => {
-        setRoot(node);
-        if (node === 0) return onFilter(null);
-        const below = contextsBelow(node);
-        const set = new Set(below);
-        const where = bottomUp ? "from" : "below";
-        onFilter({ text: `${where} ${format.shorten(name(node))}`, has: (c) => set.has(c) });
-        if (below.length === 1) onOpen(below[0]!);
-    };
-    const reset = (change: () => void) => {
-        change();
-        setRoot(0);
-        onFilter(null);
     };
 
     return (
@@ -116,8 +87,6 @@ export function FlameGraph(props: Props) {
                 title="Where memory comes from"
                 before={model.isDiff ? before : null}
                 onBefore={setBefore}
-                root={root}
-                onWhole={() => choose(0)}
             >
                 <fieldset class="choice">
                     <legend class="hidden">Width of a box</legend>
@@ -138,7 +107,7 @@ export function FlameGraph(props: Props) {
                     <input
                         type="checkbox"
                         checked={programOnly}
-                        onChange={() => reset(() => props.onProgramOnly(!programOnly))}
+                        onChange={() => props.onProgramOnly(!programOnly)}
                     />
                     <span>Program only</span>
                 </label>
@@ -147,7 +116,7 @@ export function FlameGraph(props: Props) {
                         type="checkbox"
                         name="bottom-up"
                         checked={bottomUp}
-                        onChange={() => reset(() => props.onBottomUp(!bottomUp))}
+                        onChange={() => props.onBottomUp(!bottomUp)}
                     />
                     <span>Bottom-up</span>
                 </label>
@@ -157,24 +126,24 @@ export function FlameGraph(props: Props) {
                             type="checkbox"
                             name="by-type"
                             checked={byType}
-                            onChange={() => reset(() => setByType(!byType))}
+                            onChange={() => props.onByType(!byType)}
                         />
                         <span>By type</span>
                     </label>
                 )}
             </FlameControls>
             <Legend model={model} />
+            <Breadcrumb tree={tree} root={props.root} name={name} onChoose={props.onZoom} />
             <Icicle
                 tree={tree}
                 weight={s.weight}
-                root={root}
+                root={props.root}
                 label="Calling contexts; arrow keys move, Enter goes in, Escape goes back"
                 name={name}
                 weightText={(node) => weightText(weight, s.weight[node]!)}
                 colour={colour}
                 matched={matched}
-                onChoose={choose}
-                onRoot={setRoot}
+                onChoose={props.onZoom}
                 tip={(node) => (
                     <>
                         <span>

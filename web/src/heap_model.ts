@@ -228,6 +228,11 @@ export class HeapModel {
         );
     }
 
+    boxName(tree: CallTree, node: number): string {
+        if (tree.type[node]! >= 0) return this.typeName(tree.type[node]!);
+        return tree.func[node]! < 0 ? "whole program" : this.funcName(tree.func[node]!);
+    }
+
     /** The tree of functions; frames of libraries are left out if `programOnly`, except where a
      * stack has nothing else. If `byType`, types of objects stand above it. If `bottomUp`, those
      * that allocate come first, and their callers below them. */

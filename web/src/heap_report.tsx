@@ -60,15 +60,18 @@ export function HeapReport({ data }: { data: HeapData }) {
                     <div class="column">
                         <FlameGraph
                             model={model}
+                            tree={view.tree}
+                            root={view.zoom}
+                            onZoom={view.setZoom}
                             weight={weight}
                             onWeight={view.setWeight}
                             programOnly={view.programOnly}
                             onProgramOnly={view.setProgramOnly}
                             bottomUp={view.bottomUp}
-                            onBottomUp={view.setBottomUp}
+                            onBottomUp={(bottomUp) => view.setFlame({ bottomUp })}
+                            byType={view.byType}
+                            onByType={(byType) => view.setFlame({ byType })}
                             matches={marked}
-                            onOpen={view.openContext}
-                            onFilter={setFilter}
                         />
                         <HeapFunctions
                             model={model}
@@ -85,7 +88,7 @@ export function HeapReport({ data }: { data: HeapData }) {
                             model={model}
                             matches={matches}
                             filter={filter}
-                            onClearFilter={() => setFilter(null)}
+                            onClearFilter={view.clearFilter}
                             onOpen={view.openContext}
                             open={context}
                         />

@@ -6,10 +6,11 @@ import type { Grouping } from "./call_sums";
 import { CallSums } from "./call_sums";
 import type { Sort } from "./data_table";
 import * as format from "./format";
-import type { HeapModel, Weight } from "./heap_model";
+import type { CallTree, HeapModel, Weight } from "./heap_model";
 import { firstSort } from "./heap_functions";
 import type { HeldBy, HeldKind } from "./held";
 import type { Filter } from "./page_frame";
+import { within } from "./tree";
 
 export type View = ReturnType<typeof useView>;
 
@@ -28,19 +29,35 @@ function useStates(model: HeapModel) {
         [model, order, rising],
     );
     const over = get("over");
-    const contextText = get("context");
-    const context = contextText === null ? NaN : Number(contextText);
+    const context = number(get("context"));
+    const flame = (get("flame") ?? "").split(" ");
     return {
         change,
         weight,
         programOnly,
-        bottomUp: get("flame") === "bottom-up",
+        bottomUp: flame.includes("bottom-up"),
+        byType: flame.includes("by-type") && model.data.types !== undefined,
+        zoom: number(get("zoom")),
         by,
         sort,
         heldBy: heldBy(model, over),
         query: get("search") ?? "",
         chosen: get("chosen"),
-        context: Number.isInteger(context) && context >= 0 && context < model.n ? context : null,
+        context: context !== null && context < model.n ? context : null,
+    };
+}
+
+function number(text: string | null): number | null {
+    return text !== null && /^\d{1,9}$/.test(text) ? Number(text) : null;
+}
+
+/** The contexts at or below a box of the flame graph. */
+function below(model: HeapModel, tree: CallTree, node: number, bottomUp: boolean): Filter {
+    const inside = within(tree, node);
+    const name = format.shorten(model.boxName(tree, node));
+    return {
+        text: `${bottomUp ? "from" : "below"} ${name}`,
+        has: (c) => inside[tree.nodeOf[c]!] === 1,
     };
 }
 
@@ -59,18 +76,23 @@ function both(n: number, matches: Uint8Array | null, filter: Filter | null): Uin
 
 export function useView(model: HeapModel) {
     const states = useStates(model);
-    const { change, programOnly, by, query, chosen, context } = states;
+    const { change, programOnly, by, query, chosen, context, bottomUp, byType } = states;
     const [other, setOther] = useState<Filter | null>(null);
     const [closed, setClosed] = useState<string | null>(null);
     const sums = useMemo(() => new CallSums(model, by, programOnly), [model, by, programOnly]);
     const matches = useMemo(() => (query.trim() ? model.search(query) : null), [model, query]);
     const rows = useMemo(() => sums.search(query), [sums, query]);
     const row = useMemo(() => (chosen === null ? null : sums.find(chosen)), [sums, chosen]);
+    const tree = useMemo(
+        () => model.callTree(programOnly, byType, bottomUp),
+        [model, programOnly, byType, bottomUp],
+    );
+    const zoom = states.zoom !== null && states.zoom < tree.parent.length ? states.zoom : 0;
     const filter = useMemo<Filter | null>(() => {
-        if (row === null) return other;
+        if (row === null) return zoom ? below(model, tree, zoom, bottomUp) : other;
         const inside = sums.through(row);
         return { text: `through ${format.fit(sums.name(row), 60)}`, has: (c) => inside[c] === 1 };
-    }, [sums, row, other]);
+    }, [model, sums, row, other, tree, zoom, bottomUp]);
     const marked = useMemo(
         () => both(model.n, matches, filter),
         [model, matches, filter],
@@ -105,13 +127,40 @@ export function useView(model: HeapModel) {
     const setFilter = useCallback(
         (to: Filter | null) => {
             setOther(to);
-            change({ chosen: null }, true);
+            change({ chosen: null, zoom: null }, true);
         },
         [change],
     );
+    // What the table is narrowed to comes from the row, or else from the box.
+    const clearFilter = () => (row !== null ? change({ chosen: null }, true) : setFilter(null));
+    const setZoom = (node: number) => {
+        setOther(null);
+        const inside = node ? within(tree, node) : null;
+        const found: number[] = [];
+        if (inside) tree.nodeOf.forEach((n, c) => inside[n] && found.push(c));
+        change(
+            {
+                zoom: node ? String(node) : null,
+                chosen: null,
+                context: found.length === 1 ? String(found[0]) : null,
+            },
+            true,
+        );
+    };
+    // Another tree has other boxes.
+    const setFlame = (to: Partial<Record<"bottomUp" | "byType", boolean>>) => {
+        const is = { bottomUp, byType, ...to };
+        const words = [is.bottomUp && "bottom-up", is.byType && "by-type"].filter(Boolean);
+        change({ flame: words.join(" ") || null, zoom: null });
+    };
     return {
         ...states,
         model,
+        tree,
+        zoom,
+        setZoom,
+        setFlame,
+        clearFilter,
         sums,
         matches,
         marked,
@@ -127,8 +176,7 @@ export function useView(model: HeapModel) {
         setHeldBy: (to: HeldBy) => change({ over: to === "function" ? null : to }),
         setQuery: (text: string) => change({ search: text }),
         setWeight: (to: Weight) => change({ unit: to === "bytes" ? null : to }),
-        setProgramOnly: (to: boolean) => change({ frames: to ? null : "all" }),
-        setBottomUp: (to: boolean) => change({ flame: to ? "bottom-up" : null }),
+        setProgramOnly: (to: boolean) => change({ frames: to ? null : "all", zoom: null }),
         setSort: (to: Sort) =>
             change({
                 sort: to.key === firstSort(model) ? null : to.key,

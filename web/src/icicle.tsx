@@ -20,7 +20,6 @@ interface Props {
     matched: Float64Array | null; // 0: the search does not have it
     tip: (node: number) => preact.ComponentChildren;
     onChoose: (node: number) => void;
-    onRoot: (node: number) => void;
 }
 
 const NARROWEST = 0.0012; // share of the width below which a box is not drawn
@@ -105,8 +104,8 @@ export function Icicle(props: Props) {
         else if (event.key === "Escape" && root) props.onChoose(0);
         else if (event.key in go) {
             const next = go[event.key];
-            if (next !== undefined) setActive(next);
-            if (next !== undefined && above.includes(next)) props.onRoot(next);
+            if (next !== undefined && above.includes(next)) props.onChoose(next);
+            else if (next !== undefined) setActive(next);
         } else return;
         event.preventDefault();
         if (event.key === "Escape") event.stopPropagation();

@@ -1,7 +1,7 @@
 // Functions, the contexts they call and the code inlined into them as a flame graph: a box is as
 // wide as the samples in and below it.
 import { useState } from "preact/hooks";
-import { FlameControls } from "./flame_controls";
+import { Breadcrumb, FlameControls } from "./flame_controls";
 import * as format from "./format";
 import { Icicle } from "./icicle";
 import type { Filter } from "./page_frame";
@@ -51,10 +51,9 @@ export function SampleFlame({ model, matched, onOpen, onFilter }: Props) {
                 title={model.data.info.contexts ? "Calling contexts" : "Inlined code"}
                 before={model.isDiff ? before : null}
                 onBefore={setBefore}
-                root={root}
-                onWhole={() => choose(0)}
             />
             <SampleLegend model={model} />
+            <Breadcrumb tree={model.tree} root={root} name={name} onChoose={choose} />
             <Icicle
                 tree={model.tree}
                 weight={weight}
@@ -73,7 +72,6 @@ export function SampleFlame({ model, matched, onOpen, onFilter }: Props) {
                 }
                 matched={matched}
                 onChoose={choose}
-                onRoot={setRoot}
                 tip={(node) => (
                     <>
                         {node > 0 && kind(node) && <span>{kind(node)}</span>}

@@ -33,6 +33,14 @@ export function children(tree: Tree, node: number): number[] {
     return list;
 }
 
+/** Whether each node is one of those at or below a node. */
+export function within(tree: Tree, node: number): Uint8Array {
+    const inside = new Uint8Array(tree.parent.length);
+    inside[node] = 1;
+    for (let i = node + 1; i < inside.length; i++) inside[i] = inside[tree.parent[i]!]!;
+    return inside;
+}
+
 /** The nodes above, outermost first. */
 export function ancestors(tree: Tree, node: number): number[] {
     const list = [];
