@@ -27,11 +27,34 @@ def expect_fit(page, width):
     """Nothing is wider than the window, but for what scrolls by itself."""
     page.settle()
     wide = page.evaluate("Array.from(document.querySelectorAll('body *')).filter((e) => "
-                         "e.getBoundingClientRect().right > innerWidth + 1 && "
+                         f"e.getBoundingClientRect().right > {width + 1} && "
                          "!e.closest('.table-frame, .boxes-frame, pre')).map((e) => "
                          "e.outerHTML.slice(0, 90))")
     expect([page.evaluate("document.documentElement.scrollWidth"), wide], [width, []],
            "width of the page, and what is beyond the screen")
+
+
+def expect_use(page, width):
+    """The page and its plots, tables and graphs take the width of a wide window."""
+    page.settle()
+    used = page.evaluate("Array.from(document.querySelectorAll('main > *'), "
+                         "(e) => e.getBoundingClientRect().width)")
+    require(min(used) > 0.95 * width, f"of {width} pixels the parts of the page use {used}")
+    cards = page.evaluate("Array.from(document.querySelectorAll('.card'), (c) => "
+                          "[c.id || c.className, c.getBoundingClientRect().width])")
+    narrow = [name for name, wide in cards if wide < 0.2 * width]
+    expect(narrow, [], "cards that leave the width to others")
+
+
+def expect_placeholder(page):
+    """What stands in the empty box of the search is to be read to its end."""
+    over = page.evaluate("""(() => { const box = document.querySelector('#search');
+        const style = getComputedStyle(box), pen = document.createElement('canvas')
+            .getContext('2d');
+        pen.font = style.font;
+        return pen.measureText(box.placeholder).width - (box.clientWidth -
+            parseFloat(style.paddingLeft) - parseFloat(style.paddingRight)); })()""")
+    require(over <= 0, f"{over} pixels of the placeholder are cut off")
 
 
 def expect_names(page):

@@ -14,7 +14,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "house")]
 
 from browser import Failure, find_chromium  # noqa: E402
-from cases import FIGURES, expect, expect_fit, expect_names, require, run  # noqa: E402
+from cases import (FIGURES, expect, expect_fit, expect_names, expect_placeholder,  # noqa: E402
+                   expect_use, require, run)
 import shop  # noqa: E402
 
 GOLDEN = HERE.parent / "golden"
@@ -299,9 +300,27 @@ class Suite:
         expect(page.evaluate(paper), dark, "the reader's choice")
 
     def fits_a_phone(self):
-        page = self.open(width=390, height=844)
-        expect_fit(page, 390)
-        expect(page.problems(), [], "problems")
+        for width in (320, 390):
+            for base in ((), ("--base", self.before.path, "-b", self.before.binary)):
+                page = self.open(*base, profile=self.slow, width=width, height=844)
+                expect_fit(page, width)
+                expect_placeholder(page)
+                page.click("#contexts tbody button")
+                page.wait("document.querySelector('#panel')")
+                expect_fit(page, width)
+                expect(page.problems(), [], "problems")
+
+    def uses_a_wide_screen(self):
+        page = self.open(width=2560, height=1400)
+        expect_use(page, 2560)
+        expect_placeholder(page)
+        page.click("#contexts tbody button")
+        page.wait("document.querySelector('#panel')")
+        page.settle()
+        edges = page.evaluate("[Math.max(...Array.from(document.querySelectorAll('main .card'), "
+                              "(c) => c.getBoundingClientRect().right)), "
+                              "document.querySelector('#panel').getBoundingClientRect().left]")
+        require(edges[0] <= edges[1], f"the panel lies on the page: {edges}")
 
     def everything_has_a_name(self):
         page = self.open()

@@ -15,7 +15,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "house")]
 
 from browser import find_chromium  # noqa: E402
-from cases import FIGURES, expect, expect_fit, expect_names, require, run  # noqa: E402
+from cases import (FIGURES, expect, expect_fit, expect_names, expect_placeholder,  # noqa: E402
+                   expect_use, require, run)
 
 GOLDEN = HERE.parent / "golden" / "sample"
 EVIL = "</script><img src=x onerror=window.evil=1>"
@@ -349,11 +350,18 @@ class Suite:
 
     def fits_a_phone(self):
         for args in ((self.before,), (self.after, "--base", self.before)):
-            page = self.open(*args, width=390, height=844)
-            expect_fit(page, 390)
-            self.open_row(page, "main")
-            expect_fit(page, 390)
-            expect(page.problems(), [], "problems")
+            for width in (320, 390):
+                page = self.open(*args, width=width, height=844)
+                expect_fit(page, width)
+                expect_placeholder(page)
+                self.open_row(page, "main")
+                expect_fit(page, width)
+                expect(page.problems(), [], "problems")
+
+    def uses_a_wide_screen(self):
+        page = self.open(self.before, width=2560, height=1400)
+        expect_use(page, 2560)
+        expect_placeholder(page)
 
     def everything_has_a_name(self):
         page = self.open(self.before)

@@ -26,7 +26,7 @@ interface Point {
 }
 
 const margin = { left: 46, right: 10, top: 10, bottom: 50 };
-const HEIGHT = 360;
+const heightOf = (width: number) => (width > 560 ? 460 : 360);
 const SHORT_MS = 10; // the limits of lib/heap/mib.c
 const COLD_MS = 200_000;
 const HOT_PER_S = 1000;
@@ -58,7 +58,7 @@ function usePlot(model: HeapModel, width: number) {
             width - margin.right,
         ]).clamp(true);
         const ys = scaleLog(extent(model.density, 0.01, 100), [
-            HEIGHT - margin.bottom,
+            heightOf(width) - margin.bottom,
             margin.top,
         ]).clamp(true);
         const most = model.bytes.reduce((a, b) => Math.max(a, b), 1);
@@ -135,7 +135,8 @@ export function Scatter({ model, matches, filter, open, onOpen }: Props) {
     };
     const xTicks = powers(plot.xs.domain()[0]!, plot.xs.domain()[1]!, 1);
     const yTicks = powers(plot.ys.domain()[0]!, plot.ys.domain()[1]!, 1);
-    const bottom = HEIGHT - margin.bottom;
+    const height = heightOf(width);
+    const bottom = height - margin.bottom;
     const short = plot.xs(SHORT_MS);
     return (
         <section class="card scatter" aria-labelledby="scatter-title">
@@ -153,8 +154,8 @@ export function Scatter({ model, matches, filter, open, onOpen }: Props) {
                     </span>
                 ))}
             </p>
-            <div class="plot" ref={frame}>
-                <svg width={width} height={HEIGHT} aria-hidden="true">
+            <div class="plot" style={{ height: `${height}px` }} ref={frame}>
+                <svg width={width} height={height} aria-hidden="true">
                     <polygon class="region-hot" points={region(plot, HOT_PER_S, true, 0)} />
                     <polygon
                         class="region-cold"
@@ -213,7 +214,7 @@ export function Scatter({ model, matches, filter, open, onOpen }: Props) {
                             </text>
                         </g>
                     ))}
-                    <text x={(margin.left + width) / 2} y={HEIGHT - 6} text-anchor="middle">
+                    <text x={(margin.left + width) / 2} y={height - 6} text-anchor="middle">
                         average lifetime
                     </text>
                     <text
@@ -286,7 +287,7 @@ function draw(
     );
     const ink = resolve("ink");
     canvas.width = width * scale;
-    canvas.height = HEIGHT * scale;
+    canvas.height = heightOf(width) * scale;
     pen.scale(scale, scale);
     for (const p of [...points].sort((a, b) => b.r - a.r)) {
         const colour = colours[model.data.contexts.label[p.context]!]!;

@@ -14,7 +14,7 @@ import { useWidth } from "./use_width";
 type Shown = "bytes" | "objects";
 
 const margin = { left: 64, right: 26, top: 18, bottom: 22 };
-const HEIGHT = 190;
+const heightOf = (width: number) => (width > 1600 ? 260 : 190);
 const names: Record<Shown, string> = { bytes: "Bytes alive", objects: "Objects alive" };
 const before = bisector((p: OverTime["points"][number]) => p.ms).right;
 
@@ -59,14 +59,14 @@ function HeldThen(props: {
     );
 }
 
-function usePlot(times: OverTime, shown: Shown, width: number) {
+function usePlot(times: OverTime, shown: Shown, width: number, height: number) {
     return useMemo(() => {
         const { points } = times;
         const peak = shown === "bytes" ? times.peak_bytes : times.peak_objects;
         const highest = points.reduce((most, p) => Math.max(most, p[shown]), Math.max(peak, 1));
         const last = Math.max(points[points.length - 1]!.ms, times.peak_ms, 1);
         const xs = scaleLinear([0, last], [margin.left, width - margin.right]);
-        const ys = scaleLinear([0, highest], [HEIGHT - margin.bottom, margin.top]);
+        const ys = scaleLinear([0, highest], [height - margin.bottom, margin.top]);
         // The peak is between two points, nearly always.
         const at = before(points, times.peak_ms);
         const values = points.map((p) => [p.ms, p[shown]] as const);
@@ -76,7 +76,7 @@ function usePlot(times: OverTime, shown: Shown, width: number) {
         const end = `${xs(drawn[drawn.length - 1]![0])},${ys(0)}`;
         const area = [first, ...line, end].join(" ");
         return { xs, ys, peak, highest, drawn, line: line.join(" "), area };
-    }, [times, shown, width]);
+    }, [times, shown, width, height]);
 }
 
 export function Timeline(props: {
@@ -91,7 +91,8 @@ export function Timeline(props: {
     const width = useWidth(frame, 960);
     const [shown, setShown] = useState<Shown>("bytes");
     const [pointed, setPointed] = useState<{ x: number; y: number; ms: number } | null>(null);
-    const plot = usePlot(times, shown, width);
+    const height = heightOf(width);
+    const plot = usePlot(times, shown, width, height);
     const held = useHeld(model, kind, matches);
     const [first, setFirst] = useState(0);
     useEffect(() => setFirst((at) => Math.min(at, 0)), [held]);
@@ -127,6 +128,7 @@ export function Timeline(props: {
             </div>
             <div
                 class="plot"
+                style={{ height: `${height}px` }}
                 ref={frame}
                 onPointerMove={(e) => {
                     const { clientX: x, clientY: y } = e;
@@ -160,7 +162,7 @@ export function Timeline(props: {
                         </g>
                     ))}
                     {plot.xs.ticks(Math.max(2, Math.floor(width / 140))).map((t) => (
-                        <text key={t} x={plot.xs(t)} y={HEIGHT - 5} text-anchor="middle">
+                        <text key={t} x={plot.xs(t)} y={height - 5} text-anchor="middle">
                             {format.ms(t)}
                         </text>
                     ))}
@@ -182,7 +184,7 @@ export function Timeline(props: {
                             x1={plot.xs(at.ms)}
                             x2={plot.xs(at.ms)}
                             y1={margin.top}
-                            y2={HEIGHT - margin.bottom}
+                            y2={height - margin.bottom}
                         />
                     )}
                     <circle class="peak" cx={peakX} cy={plot.ys(plot.peak)} r={4} />
