@@ -48,7 +48,7 @@ struct pgk_plan_step {
 };
 struct pgk_plan_context {
     uint32_t first_step, n_steps;
-    const char *names; /* of the first functions, leaf first; addresses if unknown */
+    const char *names; /* of the first functions, leaf first, with lines; addresses if unknown */
     uint64_t total;   /* bytes of all objects */
     uint64_t peak;    /* bytes alive at the peak, or an estimate */
     uint64_t kept;    /* bytes alive at the end */
@@ -104,6 +104,10 @@ uint32_t pgk_plan_module(struct pgk_plan *plan, const uint8_t *id, size_t size);
 PGK_MUST_USE int pgk_plan_add_contexts(struct pgk_plan *plan, const struct pgk_heap *heap,
                                        const struct pgk_match *match,
                                        struct pgk_binaries *binaries, struct pgk_err *err);
+/* Gives contexts their names. */
+PGK_MUST_USE int pgk_plan_name_contexts(struct pgk_plan *plan, const struct pgk_heap *heap,
+                                        const struct pgk_match *match,
+                                        struct pgk_binaries *binaries, struct pgk_err *err);
 /* Gives contexts their groups, of which there are at most so many. */
 PGK_MUST_USE int pgk_plan_choose(struct pgk_plan *plan, uint32_t groups, struct pgk_err *err);
 /* By falling weight, in the same order whatever that of the profile is. */

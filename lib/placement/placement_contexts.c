@@ -10,44 +10,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { FRAMES_MAX = 256, NAMES = 3 };
-
-/* ---- names ---- */
-
-/* The symbol that an address is in, or NULL. */
-static const char *symbol_at(struct pgk_binaries *set, const struct pgk_heap_frame *f)
-{
-    const uint32_t pos = set ? pgk_binaries_find(set, f->build_id, f->build_id_size)
-                             : PGK_INDEX_NONE;
-    const struct pgk_elf_sym *syms;
-    size_t n;
-    struct pgk_err ignored;
-    if (pos == PGK_INDEX_NONE || pgk_elf_symbols(pgk_binaries_elf(set, pos), &syms, &n, &ignored))
-        return NULL;
-    PGK_SEARCH(at, n, mid, syms[mid].addr <= f->address)
-    return at && f->address - syms[at - 1].addr < syms[at - 1].size ? syms[at - 1].name : NULL;
-}
-
-static const char *names_of(struct pgk_plan *plan, struct pgk_binaries *set,
-                            const struct pgk_heap_frame *frames, size_t n)
-{
-    char text[400];
-    size_t used = 0;
-    for (size_t i = 0; i < n && i < NAMES; i++) {
-        const struct pgk_heap_frame *f = &frames[i];
-        const char *name = f->is_address ? symbol_at(set, f) : f->function;
-        char number[32];
-        snprintf(number, sizeof number, "0x%" PRIx64, f->is_address ? f->address : f->guid);
-        const int more = snprintf(text + used, sizeof text - used, "%s%s", i ? " < " : "",
-                                  name && *name ? name : number);
-        used += more > 0 ? (size_t)more : 0;
-        if (used >= sizeof text) {
-            used = sizeof text - 1;
-            break;
-        }
-    }
-    return pgk_arena_copy(&plan->arena, text, used);
-}
+enum { FRAMES_MAX = 256 };
 
 /* ---- calls ---- */
 
@@ -116,7 +79,6 @@ struct adding {
     struct pgk_plan *plan;
     const struct pgk_heap *heap;
     const struct pgk_match *match;
-    struct pgk_binaries *binaries;
     struct pgk_plan_places places;
 };
 
@@ -135,9 +97,8 @@ static int add_context(struct adding *a, size_t i, struct pgk_err *err)
     const bool added = a->match ? pgk_plan_add_places(plan, &a->places, frames, n)
                                 : add_addresses(plan, frames, n);
     c.n_steps = (uint32_t)plan->steps.n - c.first_step;
-    c.names = names_of(plan, a->binaries, frames, n);
     take_figures(plan, a->heap, i, &c);
-    return added && c.names && pgk_vec_push(&plan->contexts, c) ? 0 : pgk_fail_nomem(err);
+    return added && pgk_vec_push(&plan->contexts, c) ? 0 : pgk_fail_nomem(err);
 }
 
 /* Whether a plan of addresses is for any of the binaries. */
@@ -160,12 +121,13 @@ int pgk_plan_add_contexts(struct pgk_plan *plan, const struct pgk_heap *heap,
                           const struct pgk_match *match, struct pgk_binaries *binaries,
                           struct pgk_err *err)
 {
-    struct adding a = {.plan = plan, .heap = heap, .match = match, .binaries = binaries};
+    struct adding a = {.plan = plan, .heap = heap, .match = match};
     const size_t n = pgk_heap_contexts(heap);
     take_run(plan, heap);
     int status = match ? pgk_plan_places_read(&a.places, plan, binaries, err) : 0;
     for (size_t i = 0; i < n && !status; i++)
         status = add_context(&a, i, err);
     pgk_plan_places_free(&a.places);
+    status = status ? status : pgk_plan_name_contexts(plan, heap, match, binaries, err);
     return !status && !match && binaries ? check_builds(plan, binaries, err) : status;
 }

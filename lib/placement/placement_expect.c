@@ -6,10 +6,10 @@
 enum { SPANS = 32 };
 
 const char *const pgk_plan_gain_names[PGK_PLAN_GAINS] = {
-    [PGK_PLAN_GAIN_TOUCHED] = "pages to go over the objects of each group once",
-    [PGK_PLAN_GAIN_KEPT] = "pages kept by what is alive at the end",
-    [PGK_PLAN_GAIN_HELD] = "pages held after bursts by what lives on",
-    [PGK_PLAN_GAIN_HOT] = "pages with often accessed objects",
+    [PGK_PLAN_GAIN_TOUCHED] = "pages touched per pass over the objects of a group",
+    [PGK_PLAN_GAIN_KEPT] = "pages still held at the end",
+    [PGK_PLAN_GAIN_HELD] = "pages still held after bursts",
+    [PGK_PLAN_GAIN_HOT] = "pages of often accessed objects",
 };
 
 struct parts {

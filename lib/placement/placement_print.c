@@ -7,6 +7,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#define BYTES(x) pgk_human_bytes((char[PGK_HUMAN_SIZE]){0}, (double)(x))
+
 static const char *const reasons[PGK_PLAN_REASONS] = {
     [PGK_PLAN_SPLIT] = "",
     [PGK_PLAN_SMALL] = "holds hardly any memory at the peak",
@@ -25,15 +27,10 @@ const char *pgk_plan_reason_text(enum pgk_plan_reason reason)
     return reasons[reason];
 }
 
-static double kib(uint64_t bytes)
-{
-    return (double)bytes / 1024;
-}
-
 static void print_context(const struct pgk_plan *plan, const struct pgk_plan_context *c, FILE *out)
 {
-    char safe[256];
-    fprintf(out, "  %10.1f KiB %8" PRIu64 " ms", kib(c->peak), c->lifetime_ms);
+    char safe[640];
+    fprintf(out, "  %10s %8" PRIu64 " ms", BYTES(c->peak), c->lifetime_ms);
     if (plan->knows_accesses)
         fprintf(out, " %8.2f accesses/B",
                 c->total ? (double)c->accesses / (double)c->total : 0.0);
@@ -44,10 +41,9 @@ static void print_context(const struct pgk_plan *plan, const struct pgk_plan_con
 /* The allocator's statistics. */
 static void print_held(const struct pgk_plan_held *h, const char *what, FILE *out)
 {
-    fprintf(out, "%s  held %.1f KiB of objects in %.1f KiB of pages (%.0f %%), and %.1f KiB of "
-                 "empty pages\n",
-            what, kib(h->objects), kib(h->pages),
-            h->pages ? 100 * (double)h->objects / (double)h->pages : 0.0, kib(h->empty));
+    fprintf(out, "%s  held %s of objects in %s of pages (%.0f %%), and %s of empty pages\n", what,
+            BYTES(h->objects), BYTES(h->pages),
+            h->pages ? 100 * (double)h->objects / (double)h->pages : 0.0, BYTES(h->empty));
 }
 
 static void print_group(const struct pgk_plan *plan, uint32_t group, FILE *out)
@@ -62,8 +58,8 @@ static void print_group(const struct pgk_plan *plan, uint32_t group, FILE *out)
     const char *temperature = pgk_plan_is_cold(plan, group)  ? ", cold"
                               : pgk_plan_is_hot(plan, group) ? ", hot"
                                                              : "";
-    fprintf(out, "\n%s%.0u%s: %zu context%s, %.1f KiB at the peak\n",
-            group ? "group " : "not split", group, temperature, n, pgk_plural(n), kib(peak));
+    fprintf(out, "\n%s%.0u%s: %zu context%s, %s at the peak\n", group ? "group " : "not split",
+            group, temperature, n, pgk_plural(n), BYTES(peak));
     if (group && plan->knows_held)
         print_held(&plan->held[group], "", out);
     for (size_t i = 0; i < plan->contexts.n && shown < SHOWN; i++)
@@ -96,8 +92,8 @@ static void print_expected(const struct pgk_plan *plan, FILE *out)
     for (enum pgk_plan_gain g = 0; g < PGK_PLAN_GAINS; g++) {
         const struct pgk_plan_expected e = pgk_plan_expect(plan, g);
         if (pgk_plan_knows_gain(plan, g))
-            fprintf(out, "expected: %s %.1f KiB, without the plan %.1f KiB\n",
-                    pgk_plan_gain_names[g], kib(e.with), kib(e.without));
+            fprintf(out, "expected: %s: %s, with the plan %s\n", pgk_plan_gain_names[g],
+                    BYTES(e.without), BYTES(e.with));
     }
     const struct pgk_plan_looks looks = plan->looks;
     fprintf(out, "cost: about %.2f ms to look at calls in %" PRIu64 " allocations, %.1f ns for "

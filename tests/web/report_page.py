@@ -80,11 +80,14 @@ class Suite:
         for text in ("1.00 MiB", "2.00 MiB 50.0 %", "4.00 KiB"):
             require(text in groups[0][1], f"{text} in {groups[0][1]}")
         require("make" in groups[0][1], f"make in {groups[0][1]}")
-        for line in explained.splitlines():
-            if line.startswith("expected: "):
-                what = line.removeprefix("expected: ").rsplit(" KiB, without", 1)[0]
-                require(page.evaluate("document.querySelector('#plan').textContent").count(
-                    what.rsplit(" ", 1)[0]), f"{what} is on the page")
+        expected = [line.removeprefix("expected: ") for line in explained.splitlines()
+                    if line.startswith("expected: ")]
+        expect(page.evaluate("Array.from(document.querySelectorAll('#plan [data-expected]'), "
+                             "(l) => l.textContent)"), expected, "what is expected")
+        require("pages touched per pass" in expected[0] and "with the plan" in expected[0],
+                expected[0])
+        require("compiler_hints.cpp:" in groups[0][1], f"a line in {groups[0][1]}")
+        require("_Z" not in "".join(text for _, text in groups), "linkage names")
         expect_names(page)
         expect_fit(self.browser.open(report, width=390), 390)
 

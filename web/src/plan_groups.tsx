@@ -11,8 +11,8 @@ function Expected({ expected }: { expected: Plan["expected"] }) {
         <ul class="expected">
             {expected.map((e) => (
                 <li key={e.what} data-expected={e.what} data-with={e.with} data-without={e.without}>
-                    Expected: {e.what} {format.bytes(e.with)},{" "}
-                    <span class="quiet">without the plan {format.bytes(e.without)}</span>
+                    {e.what}: {format.bytes(e.without)}, with the plan{" "}
+                    <b>{format.bytes(e.with)}</b>
                 </li>
             ))}
         </ul>
@@ -83,8 +83,8 @@ export function PlanGroups({ plan }: { plan: Plan }) {
             <div class="bar-of-controls">
                 <h2 id="plan-title">Plan for the allocator</h2>
                 <p class="quiet">
-                    {format.plural(plan.groups.length - 1, "group")}, told apart by{" "}
-                    {format.plural(plan.calls, "call")}
+                    {format.plural(plan.groups.length - 1, "group")}, which the allocator knows
+                    by {format.plural(plan.calls, "call")}. Pages are expected at the peak.
                 </p>
             </div>
             <Expected expected={plan.expected} />
@@ -95,8 +95,8 @@ export function PlanGroups({ plan }: { plan: Plan }) {
                             <th scope="col">Group</th>
                             <th scope="col" class="number">Bytes at the peak</th>
                             <th scope="col" class="number">Average life</th>
-                            <th scope="col" class="number">Pages apart</th>
-                            <th scope="col" class="number">Pages among others</th>
+                            <th scope="col" class="number">Pages without the plan</th>
+                            <th scope="col" class="number">With the plan</th>
                             {held && (
                                 <>
                                     <th scope="col" class="number">Held: objects</th>
@@ -114,8 +114,10 @@ export function PlanGroups({ plan }: { plan: Plan }) {
                                 </th>
                                 <td class="number">{format.bytes(g.peak)}</td>
                                 <td class="number">{format.ms(g.lifetime)}</td>
+                                <td class="number">
+                                    {g.group ? format.bytes(g.scattered) : "–"}
+                                </td>
                                 <td class="number">{g.group ? format.bytes(g.apart) : "–"}</td>
-                                <td class="number">{g.group ? format.bytes(g.scattered) : "–"}</td>
                                 {held && <Held group={g} />}
                             </tr>
                         ))}
