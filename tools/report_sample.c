@@ -20,10 +20,18 @@ static const char examples[] =
 struct report {
     struct cli_common common;
     struct report_choice choice;
+    struct cli_list sources;
     struct pgk_sample_export_opts export;
 };
 
 static const struct option_row rows[] = {
+    {"source", 0, "DIR",
+     "where to look for sources, besides where they were compiled; may be repeated",
+     OPTION_LIST(struct report, sources),
+     .page = "the whole path of a file is tried, then shorter and shorter ends of it; with -b, "
+             "whose debug information says where functions are"},
+    {"no-source", 0, NULL, "no excerpts of sources on the page",
+     OPTION_FLAG(struct report, export.without_sources)},
     {"contexts", 0, "N",
      "functions or contexts on the page one by one (default 50000, in Markdown 10); the rest is "
      "summed up", OPTION_NUMBER(struct report, export.max_functions, 1, 10000000)},
@@ -62,6 +70,8 @@ static int write_report(struct report *r, const struct pgk_sample *now,
     r->export.base = base;
     r->export.base_title = r->choice.base ? export_title(r->choice.base) : NULL;
     r->export.binaries = binaries;
+    r->export.source_dirs = r->sources.v;
+    r->export.n_source_dirs = r->sources.n;
     int status = pgk_sample_export(now, r->choice.format, r->choice.output, &r->export, err);
     pgk_binaries_close(&binaries);
     return status;
@@ -120,6 +130,7 @@ static int run(int argc, char **argv)
     pgk_sample_close(&now);
     pgk_sample_close(&base);
     cli_list_free(&r.choice.on);
+    cli_list_free(&r.sources);
     cli_common_free(&r.common);
     return status ? cli_fail(&err) : EXIT_DONE;
 }

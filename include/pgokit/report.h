@@ -290,6 +290,10 @@ struct pgk_sample_export_opts {
     struct pgk_binaries *binaries;  /* that were profiled, for the coverage; or NULL */
     size_t max_functions;           /* shown one by one; 0: 50,000, in Markdown 10. The rest is
                                        summed up */
+    const char *const *source_dirs; /* where to look for sources, besides where they were; used
+                                       with `binaries`, which say where functions are */
+    size_t n_source_dirs; /* number of them */
+    bool without_sources; /* no excerpts of source files on the page */
 };
 
 /* As pgk_heap_export. Stacks are calling contexts and inlined functions, their values the

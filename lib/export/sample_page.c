@@ -14,7 +14,6 @@ static int measure(struct pgk_sample_page_side *side, const struct pgk_sample *p
 {
     for (size_t i = 0; i < p->by_heat.n; i++) {
         const struct pgk_sample_node *n = &p->nodes.v[p->by_heat.v[i]];
-        side->functions_total = pgk_add_saturated(side->functions_total, n->total);
         side->heads = pgk_add_saturated(side->heads, n->head);
     }
     side->summary.struct_size = sizeof side->summary;
@@ -29,13 +28,12 @@ static double share_of(uint64_t part, uint64_t whole)
     return whole ? (double)part / (double)whole : 0;
 }
 
-static double total_share(const struct pgk_sample_page *p, uint32_t node)
+static double samples_share(const struct pgk_sample_page *p, uint32_t node)
 {
-    const struct pgk_sample_node *now = pgk_tree_now(&p->tree, node),
-                                 *before = pgk_tree_before(&p->tree, node);
-    double a = now ? share_of(now->total, p->now.functions_total) : 0,
-           b = before ? share_of(before->total, p->before.functions_total) : 0;
-    return a > b ? a : b;
+    double now = share_of(pgk_tree_samples_now(&p->tree, node), p->now.summary.total_count),
+           before =
+               share_of(pgk_tree_samples_before(&p->tree, node), p->before.summary.total_count);
+    return now > before ? now : before;
 }
 
 /* The rows' changes are found by what the comparison calls the functions. */
@@ -114,7 +112,7 @@ static int choose_rows(struct pgk_sample_page *p, struct pgk_err *err)
         if (p->diff)
             row->weight = !c ? 0 : c->test_share > c->base_share ? c->test_share : c->base_share;
         else
-            row->weight = total_share(p, row->node);
+            row->weight = samples_share(p, row->node);
     }
     qsort(p->rows, p->n_rows, sizeof *p->rows, by_weight);
     p->n_shown = p->n_rows < most ? p->n_rows : most;
@@ -141,7 +139,7 @@ static bool keep_inlinees(struct pgk_sample_page *p, uint8_t *marks)
         if (node->context || !(marks[node->parent] & SHOWN))
             continue;
         marks[n] |= SHOWN;
-        ok = pgk_vec_push(&list, (struct pgk_sample_page_row){n, total_share(p, n), NULL});
+        ok = pgk_vec_push(&list, (struct pgk_sample_page_row){n, samples_share(p, n), NULL});
     }
     if (list.n > MAX_INLINEES)
         qsort(list.v, list.n, sizeof *list.v, by_weight);
@@ -155,13 +153,11 @@ static bool keep_inlinees(struct pgk_sample_page *p, uint8_t *marks)
     return ok;
 }
 
-/* Shares of functions are of totals; what is compared are the samples of lines. */
-static uint64_t own(const struct pgk_sample_page *p, const struct pgk_sample *profile,
-                    const struct pgk_sample_node *node)
+/* Samples of lines add up to those of functions and of the profile; totals do not, as they count
+ * instructions. */
+static uint64_t own(const struct pgk_sample_node *node)
 {
-    if (!node)
-        return 0;
-    return p->diff ? pgk_sample_lines_sum(node) : pgk_sample_own_total(profile, node);
+    return node ? pgk_sample_lines_sum(node) : 0;
 }
 
 /* A folded node adds its samples to the node that it is inlined into; children come after
@@ -172,8 +168,8 @@ static void add_own(struct pgk_sample_page *p, const uint8_t *marks)
         if (!(marks[n] & SHOWN))
             continue;
         uint64_t *now = &p->own[n], *before = &p->own_before[n];
-        *now = pgk_add_saturated(*now, own(p, p->tree.now, pgk_tree_now(&p->tree, n)));
-        *before = pgk_add_saturated(*before, own(p, p->tree.before, pgk_tree_before(&p->tree, n)));
+        *now = pgk_add_saturated(*now, own(pgk_tree_now(&p->tree, n)));
+        *before = pgk_add_saturated(*before, own(pgk_tree_before(&p->tree, n)));
         if (marks[n] & KEPT)
             continue;
         uint32_t up = p->tree.nodes.v[n].parent;
@@ -265,7 +261,9 @@ static int number_funcs(struct pgk_sample_page *p, struct pgk_err *err)
     ok = ok && each_func(p, number_func);
     for (size_t i = 0; i < p->funcs.old.n && ok; i++) {
         const struct pgk_sample_func *f = &p->tree.funcs.v[p->funcs.old.v[i]];
-        ok = pgk_page_table_add(&p->texts, f->name) && pgk_page_table_add(&p->texts, f->linkage);
+        ok = pgk_page_table_add(&p->texts, f->name) &&
+             pgk_page_table_add(&p->texts, f->linkage) &&
+             pgk_page_table_add(&p->texts, pgk_sample_page_place(p, p->funcs.old.v[i]).file);
     }
     return ok ? 0 : pgk_fail_nomem(err);
 }
@@ -285,6 +283,7 @@ int pgk_sample_page_make(struct pgk_sample_page *p, const struct pgk_sample *now
     PGK_TRY(choose_rows(p, err));
     PGK_TRY(choose_nodes(p, err));
     PGK_TRY(choose_records(p, err));
+    PGK_TRY(pgk_sample_page_places(p, err));
     return number_funcs(p, err);
 }
 
@@ -295,6 +294,7 @@ void pgk_sample_page_free(struct pgk_sample_page *p)
     pgk_mem_free(p->rows);
     pgk_mem_free(p->own);
     pgk_mem_free(p->own_before);
+    pgk_mem_free(p->places);
     pgk_page_table_free(&p->nodes);
     pgk_page_table_free(&p->funcs);
     pgk_page_table_free(&p->texts);

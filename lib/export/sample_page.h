@@ -19,8 +19,13 @@ struct pgk_sample_page_row {
 struct pgk_sample_page_side {
     struct pgk_sample_summary summary;
     double density;
-    uint64_t functions_total; /* totals of all functions, of which shares are given */
     uint64_t heads;           /* samples at their heads */
+};
+
+/* Where a function is, by the program's debug information. */
+struct pgk_sample_page_place {
+    uint32_t file; /* text id */
+    uint32_t line; /* the first one of the function; 0: unknown */
 };
 
 struct pgk_sample_page {
@@ -34,6 +39,8 @@ struct pgk_sample_page {
     size_t n_rows, n_shown; /* the rows from n_shown on are summed up */
     size_t distinct;        /* functions with a profile in whatever context */
     struct pgk_page_table nodes, funcs, texts;
+    struct pgk_sample_page_place *places; /* by function of the tree; of the first `n_places` */
+    size_t n_places;
     uint64_t *own, *own_before; /* by node of the tree; with what is folded into the node */
     size_t inlinees_folded;     /* added to what they are inlined into */
     double folded_share;        /* none of them has more of the samples */
@@ -45,6 +52,16 @@ struct pgk_sample_page {
 PGK_MUST_USE int pgk_sample_page_make(struct pgk_sample_page *p, const struct pgk_sample *now,
                                       struct pgk_err *err);
 void pgk_sample_page_free(struct pgk_sample_page *p);
+
+/* Finds where functions are, and puts "sources": excerpts of their files. */
+PGK_MUST_USE int pgk_sample_page_places(struct pgk_sample_page *p, struct pgk_err *err);
+PGK_MUST_USE int pgk_sample_page_sources(struct pgk_sample_page *p, struct pgk_err *err);
+
+static inline struct pgk_sample_page_place pgk_sample_page_place(const struct pgk_sample_page *p,
+                                                                 uint32_t func)
+{
+    return func < p->n_places ? p->places[func] : (struct pgk_sample_page_place){0};
+}
 
 /* Lines, calls and types of a node; those of the older profile are not on the page. */
 static inline const struct pgk_sample_recs *

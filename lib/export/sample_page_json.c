@@ -34,7 +34,6 @@ static void put_side(struct pgk_json *j, const char *key, const struct pgk_sampl
 {
     const struct pgk_sample_summary *s = &side->summary;
     pgk_json_object(j, key);
-    pgk_json_number(j, "functions_total", side->functions_total);
     pgk_json_number(j, "heads", side->heads);
     pgk_json_digits(j, "density", side->density, 17);
     pgk_json_number(j, "total_count", s->total_count);
@@ -84,8 +83,22 @@ static uint64_t func_linkage(const void *page, uint32_t func)
     return p->texts.number_of[p->tree.funcs.v[func].linkage] - 1;
 }
 
+static uint64_t func_file(const void *page, uint32_t func)
+{
+    const struct pgk_sample_page *p = page;
+    return p->texts.number_of[pgk_sample_page_place(p, func).file] - 1;
+}
+
+static uint64_t func_start(const void *page, uint32_t func)
+{
+    return pgk_sample_page_place(page, func).line;
+}
+
+/* The last two are known with the program. */
 static const struct pgk_json_column func_columns[] = {{"name", func_name},
-                                                      {"linkage", func_linkage}};
+                                                      {"linkage", func_linkage},
+                                                      {"file", func_file},
+                                                      {"start", func_start}};
 
 /* ---- nodes ---- */
 
@@ -196,7 +209,9 @@ static void put_tables(struct pgk_sample_page *p)
     struct pgk_json *j = p->json;
     size_t n_columns = PGK_COUNTOF(node_columns) - (p->diff ? 0 : 1);
     pgk_json_object(j, "funcs");
-    pgk_json_columns(j, func_columns, PGK_COUNTOF(func_columns), p, p->funcs.old.v, p->funcs.old.n);
+    pgk_json_columns(j, func_columns,
+                     PGK_COUNTOF(func_columns) - (p->opts->binaries ? 0 : 2), p, p->funcs.old.v,
+                     p->funcs.old.n);
     pgk_json_end_object(j);
     pgk_json_object(j, "nodes");
     pgk_json_columns(j, node_columns, n_columns, p, p->nodes.old.v, p->nodes.old.n);
@@ -334,8 +349,9 @@ static void put_rest(struct pgk_sample_page *p)
     struct pgk_json *j = p->json;
     uint64_t samples = 0;
     for (size_t i = p->n_shown; i < p->n_rows; i++)
-        samples = pgk_add_saturated(samples, p->diff ? row_samples(p, (uint32_t)i)
-                                                     : node_total(p, p->rows[i].node));
+        samples = pgk_add_saturated(
+            samples, p->diff ? row_samples(p, (uint32_t)i)
+                             : pgk_tree_samples_now(&p->tree, p->rows[i].node));
     pgk_json_object(j, "rest");
     pgk_json_number(j, "functions", p->n_rows - p->n_shown);
     pgk_json_number(j, "samples", samples);
@@ -359,7 +375,6 @@ static void put_texts(struct pgk_sample_page *p)
 static int put_page(void *page, struct pgk_json *j, struct pgk_err *err)
 {
     struct pgk_sample_page *p = page;
-    (void)err;
     p->json = j;
     pgk_json_object(j, NULL);
     pgk_page_titles(j, "sample", p->opts->info, p->opts->title, p->diff != NULL,
@@ -376,6 +391,7 @@ static int put_page(void *page, struct pgk_json *j, struct pgk_err *err)
     put_records(p);
     put_rows(p);
     put_rest(p);
+    PGK_TRY(pgk_sample_page_sources(p, err));
     put_texts(p);
     pgk_json_end_object(j);
     return 0;

@@ -2,6 +2,7 @@
 #include "sample_figures.h"
 
 #include "binary_set.h"
+#include "sample_lookup.h"
 #include "saturate.h"
 
 #include <stdlib.h>
@@ -158,7 +159,8 @@ int pgk_sample_cover(const struct pgk_sample *p, struct pgk_binaries *binaries,
         if (marks[n->name] & IN_BINARY)
             continue;
         coverage->unknown++;
-        coverage->unknown_samples = pgk_add_saturated(coverage->unknown_samples, n->total);
+        coverage->unknown_samples = pgk_add_saturated(
+            coverage->unknown_samples, pgk_sample_line_total(p, p->by_heat.v[i]));
     }
     pgk_mem_free(marks);
     return status;

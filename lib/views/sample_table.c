@@ -10,12 +10,20 @@
 #include "saturate.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
+
+/* A function, or a context of one, and the samples of its lines with its inlinees: the unit of the
+ * whole table. What profiles call the total counts instructions. */
+struct row {
+    uint64_t samples;
+    uint32_t top;
+};
 
 struct view {
     const struct pgk_sample *p;
     const struct pgk_sample_print_opts *opts;
     struct pgk_sample_summary summary;
-    uint64_t functions_total; /* totals count bytes of code by lines, so they are more than lines */
+    struct row *rows; /* most samples first */
     struct pgk_sample_order order;
     struct pgk_line text; /* of a name */
     FILE *out;
@@ -72,9 +80,10 @@ static void put_lines(struct view *v, uint32_t node, int indent);
 static void put_inlinee(struct view *v, uint32_t node, int indent)
 {
     const struct pgk_sample_node *n = &v->p->nodes.v[node];
+    uint64_t samples = pgk_sample_line_total(v->p, node);
     char loc[24], safe[512], count[PGK_HUMAN_SIZE];
     fprintf(v->out, "%*s%-10s  inlined %s: %s sample%s\n", indent, "", loc_text(loc, n->loc),
-            name_text(v, n->name, safe), pgk_human_count(count, n->total), pgk_plural(n->total));
+            name_text(v, n->name, safe), pgk_human_count(count, samples), pgk_plural(samples));
     put_lines(v, node, indent + 4);
 }
 
@@ -112,22 +121,38 @@ static bool has_summary(const struct view *v)
     return v->opts->of_one && v->opts->info && pgk_file_info_summary(v->opts->info);
 }
 
-/* The share of all functions; if only one was read, of the samples of all lines. */
-static double share_of(const struct view *v, uint32_t top)
+static double share_of(const struct view *v, uint64_t samples)
 {
-    bool one = has_summary(v);
-    double all = (double)(one ? v->summary.total_count : v->functions_total);
-    uint64_t part = one ? pgk_sample_line_total(v->p, top) : v->p->nodes.v[top].total;
-    return all > 0 ? 100 * (double)part / all : 0;
+    double all = (double)v->summary.total_count;
+    return all > 0 ? 100 * (double)samples / all : 0;
+}
+
+static int by_samples(const void *a, const void *b)
+{
+    const struct row *x = a, *y = b;
+    if (x->samples != y->samples)
+        return x->samples > y->samples ? -1 : 1;
+    return x->top < y->top ? -1 : x->top > y->top;
+}
+
+static bool order_rows(struct view *v)
+{
+    v->rows = pgk_mem_alloc(v->p->by_heat.n + 1, sizeof *v->rows);
+    for (uint32_t i = 0; v->rows && i < v->p->by_heat.n; i++)
+        v->rows[i] = (struct row){pgk_sample_line_total(v->p, v->p->by_heat.v[i]), i};
+    if (v->rows) /* of equal ones as by heat */
+        qsort(v->rows, v->p->by_heat.n, sizeof *v->rows, by_samples);
+    return v->rows;
 }
 
 /* Callers stand below, one a line, as they are long. */
-static void put_function(struct view *v, uint32_t top)
+static void put_function(struct view *v, const struct row *row)
 {
+    uint32_t top = v->p->by_heat.v[row->top];
     const struct pgk_sample_node *n = &v->p->nodes.v[top];
-    char safe[512], total[PGK_HUMAN_SIZE], head[PGK_HUMAN_SIZE], loc[24];
-    fprintf(v->out, "%15s  %5.1f %%  %15s  %s", pgk_human_count(total, n->total),
-            share_of(v, top), pgk_human_count(head, n->head), name_text(v, n->name, safe));
+    char safe[512], samples[PGK_HUMAN_SIZE], head[PGK_HUMAN_SIZE], loc[24];
+    fprintf(v->out, "%15s  %5.1f %%  %15s  %s", pgk_human_count(samples, row->samples),
+            share_of(v, row->samples), pgk_human_count(head, n->head), name_text(v, n->name, safe));
     put_attributes(v, n->attributes);
     fputc('\n', v->out);
     for (uint32_t id = top; v->p->nodes.v[id].parent; id = v->p->nodes.v[id].parent)
@@ -224,12 +249,13 @@ int pgk_sample_print_table(const struct pgk_sample *p, const struct pgk_sample_p
     else
         PGK_TRY(pgk_sample_summarise(p, &v.summary, err));
     size_t n = opts->top && opts->top < p->by_heat.n ? opts->top : p->by_heat.n;
+    if (!order_rows(&v))
+        return pgk_fail_nomem(err);
     put_totals(&v);
-    for (size_t i = 0; i < p->by_heat.n; i++)
-        v.functions_total = pgk_add_saturated(v.functions_total, p->nodes.v[p->by_heat.v[i]].total);
     for (size_t i = 0; i < n; i++)
-        put_function(&v, p->by_heat.v[i]);
+        put_function(&v, &v.rows[i]);
     bool failed = v.text.failed || v.order.failed;
+    pgk_mem_free(v.rows);
     pgk_line_free(&v.text);
     pgk_order_free(&v.order);
     return failed ? pgk_fail_nomem(err) : 0;

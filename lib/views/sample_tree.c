@@ -18,14 +18,6 @@ uint64_t pgk_sample_lines_sum(const struct pgk_sample_node *node)
     return sum;
 }
 
-uint64_t pgk_sample_own_total(const struct pgk_sample *p, const struct pgk_sample_node *node)
-{
-    uint64_t inlined = 0;
-    for (uint32_t c = node->first_child; c; c = pgk_sample_next(p, c))
-        inlined = pgk_add_saturated(inlined, p->nodes.v[c].total);
-    return node->total > inlined ? node->total - inlined : 0;
-}
-
 static bool name_func(struct pgk_sample_tree *t, struct pgk_sample_func *f,
                       const struct pgk_sample_name *name)
 {

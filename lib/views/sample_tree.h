@@ -12,6 +12,7 @@
 #include "fail.h"
 #include "index.h"
 #include "intern.h"
+#include "sample_lookup.h"
 #include "sample_model.h"
 
 /* Texts are string ids, 0: unknown; valid UTF-8 without control characters. */
@@ -75,7 +76,16 @@ static inline const struct pgk_sample_node *pgk_tree_before(const struct pgk_sam
 
 /* Samples of the node's own lines, without inlinees. */
 uint64_t pgk_sample_lines_sum(const struct pgk_sample_node *node);
-/* The node's total less those of its inlinees. */
-uint64_t pgk_sample_own_total(const struct pgk_sample *p, const struct pgk_sample_node *node);
+/* Samples of lines with inlinees; 0 where the side does not have the node. */
+static inline uint64_t pgk_tree_samples_now(const struct pgk_sample_tree *t, uint32_t node)
+{
+    uint32_t id = t->nodes.v[node].now;
+    return id ? pgk_sample_line_total(t->now, id) : 0;
+}
+static inline uint64_t pgk_tree_samples_before(const struct pgk_sample_tree *t, uint32_t node)
+{
+    uint32_t id = t->nodes.v[node].before;
+    return id ? pgk_sample_line_total(t->before, id) : 0;
+}
 
 #endif

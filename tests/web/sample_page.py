@@ -68,6 +68,7 @@ elsewhere:100:1
 ROWS = """Array.from(document.querySelectorAll('#functions tbody tr'), (r) => [
     r.querySelector('button').textContent, ...Array.from(r.querySelectorAll('td'),
     (d) => d.textContent)])"""
+PANEL = "document.querySelector('#panel-title')?.textContent"
 BOXES = """Array.from(document.querySelectorAll('.box[role=treeitem]'), (b) => b.ariaLabel)"""
 TAGS = """Object.fromEntries(Array.from(document.querySelectorAll('#functions tbody tr'), (r) =>
     [r.querySelector('button').textContent, r.querySelector('.tag')?.textContent ?? '']))"""
@@ -79,6 +80,21 @@ def number(text):
 
 def percent(share):
     return f"{100 * share:.1f} %"
+
+
+def own(node):
+    """Samples of a function's lines in JSON, without inlinees."""
+    return sum(line.get("samples", 0) for line in node["lines"])
+
+
+def inside(node):
+    return own(node) + sum(map(inside, node.get("inlinees", [])))
+
+
+def around(list_id):
+    """Names and numbers of a list of the panel."""
+    return (f"Array.from(document.querySelectorAll('#{list_id} li'), (l) => [l.querySelector("
+            "'button, .meter + span').textContent, Number(l.dataset.exact)])")
 
 
 class Suite:
@@ -131,19 +147,37 @@ class Suite:
     def functions_are_those_of_show(self):
         data, page = self.json(self.before), self.open(self.before)
         names = {"_Z5parsev": "parse", "_Z4ransv": "rans"}
-        whole, sum_so_far, wanted = sum(f["total"] for f in data["functions"]), 0, []
-        for f in data["functions"]:
-            sum_so_far += f["total"]
-            wanted.append([names.get(f["name"], f["name"]), f"{f['total']:,}",
-                           percent(f["total"] / whole), percent(sum_so_far / whole),
+        whole, sum_so_far, wanted = data["summary"]["total_count"], 0, []
+        for f in sorted(data["functions"], key=inside, reverse=True):
+            sum_so_far += inside(f)
+            wanted.append([names.get(f["name"], f["name"]), f"{inside(f):,}", f"{own(f):,}",
+                           percent(inside(f) / whole), percent(sum_so_far / whole),
                            f"{f['head']:,}"])
-        expect([row[:5] for row in page.evaluate(ROWS)], wanted, "rows")
+        expect([row[:6] for row in page.evaluate(ROWS)], wanted, "rows")
+
+    def header_functions_and_lines_add_up(self):
+        """All are samples of lines, on the page and in the terminal."""
+        for path in [self.before, *sorted(GOLDEN.glob("llvm22*.afdo"))]:
+            page = self.open(path)
+            whole = page.evaluate(FIGURES)["total_count"]
+            rows = page.evaluate(ROWS)
+            expect(sum(number(row[1]) for row in rows), whole, f"functions of {path.name}")
+            require(rows[-1][4] == "100.0 %" or not whole, f"{path.name}: {rows[-1]}")
+            boxes = page.evaluate(BOXES)
+            if boxes:
+                expect(boxes[0], f"whole program, {whole:,} sample{'s' if whole != 1 else ''}, "
+                       "100.0 %", path.name)
+            table = self.run("show", path, "--top", "100000").splitlines()
+            shown = [line.split() for line in table if " %  " in line]
+            expect(sum(number(line[0]) for line in shown), whole, f"show {path.name}")
+            require(abs(sum(float(line[1]) for line in shown) - 100) < 0.06 * len(shown) or
+                    not whole, f"shares of show {path.name}: {shown}")
 
     def shares_are_those_of_the_terminal(self):
         page, table = self.open(self.before), self.run("show", self.before)
         for row in page.evaluate(ROWS):
             line = next(line for line in table.splitlines() if line.endswith(f"  {row[0]}"))
-            require(row[2] in line and row[1] in line, f"{row} and {line!r}")
+            require(row[3] in line and row[1] in line, f"{row} and {line!r}")
 
     def hot_is_what_the_summary_says(self):
         data, page = self.json(self.before), self.open(self.before)
@@ -159,7 +193,8 @@ class Suite:
 
     def table_sorts_by_any_column(self):
         page = self.open(self.before)
-        for column, key in enumerate(("Samples", "Share", "Cumulative", "At head", "Hottest")):
+        for column, key in enumerate(("Samples", "Self", "Share", "Cumulative", "At head",
+                                       "Hottest")):
             for rising in (False, True):
                 button = f"#functions thead th:nth-child({column + 2}) button"
                 if key != "Samples" or rising:
@@ -188,11 +223,11 @@ class Suite:
         places = page.evaluate("Array.from(document.querySelectorAll('#panel .where'), (w) => ["
                                "w.textContent, w.closest('.at, summary').querySelector('.many')"
                                ".textContent])")
-        expect(places, [["1", "100"], ["4", "400"], ["9", "700"], ["10", "1,000"], ["1", "900"],
-                        ["2.3", "30"], ["3", "60"]], "lines and inlined code")
+        expect(places, [["+1", "100"], ["+4", "400"], ["+9", "700"], ["+10", "990"], ["+1", "900"],
+                        ["+2", "30"], ["+3", "60"], ["+1", "60"]], "lines and inlined code")
         page.evaluate("Array.from(document.querySelectorAll('#panel summary')).find((s) => "
                       "s.textContent.includes('deep')).click()")
-        page.wait("document.querySelectorAll('#panel .where').length === 8")
+        page.wait("document.querySelectorAll('#panel .where').length === 7")
         expect(page.evaluate("document.activeElement.id"), "panel-title", "the focus")
         page.press("Escape")
         page.wait("!document.querySelector('#panel')")
@@ -201,7 +236,7 @@ class Suite:
     def calls_and_types_have_shares(self):
         page = self.open(self.before)
         text = page.evaluate("document.querySelector('.sites').innerText")
-        for wanted in ("1 place", "main:9", "700 calls", "71.4 %", "parse", "28.6 %", "rans",
+        for wanted in ("1 place", "main+9", "700 calls", "71.4 %", "parse", "28.6 %", "rans",
                        "75.0 %", "Base", "25.0 %", "Derived"):
             require(wanted in text, f"{wanted!r} in {text!r}")
         page.click(".sites button")
@@ -212,9 +247,9 @@ class Suite:
     def inlined_code_is_a_flame_graph(self):
         page = self.open(self.before)
         expect(page.evaluate(BOXES)[:4],
-               ["whole program, 7,100 samples, 100.0 %", "main, 3,000 samples, 42.3 %",
-                "parse, 2,000 samples, 28.2 %", "rans, 900 samples, 12.7 %"], "boxes")
-        require("helper, 1,000 samples, 14.1 %" in page.evaluate(BOXES), "the inlined function")
+               ["whole program, 6,290 samples, 100.0 %", "main, 2,190 samples, 34.8 %",
+                "parse, 2,000 samples, 31.8 %", "rans, 900 samples, 14.3 %"], "boxes")
+        require("helper, 990 samples, 15.7 %" in page.evaluate(BOXES), "the inlined function")
         page.evaluate("Array.from(document.querySelectorAll('.box')).find((b) => "
                       "b.ariaLabel?.startsWith('parse')).id = 'target'")
         page.click("#target")
@@ -222,6 +257,123 @@ class Suite:
         page.wait("document.querySelector('#panel')")
         page.press("Escape")
         page.wait("!document.querySelector('#panel')")
+
+    def panel_has_callers_and_callees(self):
+        """Of a function with its copies: samples where it is inlined, and calls."""
+        page = self.open(self.before)
+        self.open_row(page, "main")
+        expect(page.evaluate("['#self', '#total'].map((s) => Number("
+                             "document.querySelector(s).dataset.exact))"),
+               [1200, 2190], "self and total")
+        expect(page.evaluate(around("callees")), [["helper", 990]], "what is inlined into main")
+        expect(page.evaluate(around("callees-calls")), [["parse", 500], ["rans", 200]],
+               "what it calls")
+        page.evaluate("Array.from(document.querySelectorAll('#callees button')).find("
+                      "(b) => b.textContent === 'helper').click()")
+        page.wait(f"{PANEL} === 'helper'")
+        expect(page.evaluate(around("callers")), [["main", 990]], "where helper is inlined")
+        require("inlined wherever it was sampled" in page.evaluate(
+            "document.querySelector('#panel').textContent"), "that it has no profile of its own")
+        page.evaluate("Array.from(document.querySelectorAll('#callees button')).find("
+                      "(b) => b.textContent === 'deep').click()")
+        page.wait(f"{PANEL} === 'deep'")
+        expect(page.evaluate(around("callees-calls")), [["parse", 60]], "what deep calls")
+        page.evaluate("document.querySelector('#callees-calls button').click()")
+        page.wait(f"{PANEL} === 'parse'")
+        expect(page.evaluate(around("callers-calls")), [["main", 500], ["deep", 60]],
+               "who calls parse")
+        page.evaluate("history.back()")
+        page.wait(f"{PANEL} === 'deep'")
+        expect(page.problems(), [], "problems")
+
+    def search_goes_through_its_hits(self):
+        page = self.open(self.before)
+        count = "document.querySelector('#hits-found').textContent"
+        page.type("#search", "e")
+        page.wait(f"{count} === '5 functions'")
+        expect(page.evaluate("Array.from(document.querySelectorAll('#hits .name'), "
+                             "(n) => n.textContent)"),
+               ["parse", "helper", "steady", "dropped", "deep"], "hits, most samples first")
+        page.press("ArrowDown")
+        page.press("ArrowDown")
+        page.press("Enter")
+        page.wait(f"{PANEL} === 'helper'")
+        expect(page.evaluate("document.activeElement.id"), "search", "where the focus stays")
+        page.press("Enter")
+        page.wait(f"{PANEL} === 'steady'")
+        expect(page.problems(), [], "problems")
+
+    def address_keeps_what_is_chosen(self):
+        page = self.open(self.before)
+        page.click("#functions thead th:nth-child(3) button")
+        page.type("#search", "e")
+        page.evaluate("Array.from(document.querySelectorAll('.box')).find((b) => "
+                      "b.ariaLabel?.startsWith('helper')).id = 'target'")
+        page.click("#target")
+        page.wait(f"{PANEL} === 'main'")
+        path = "Array.from(document.querySelectorAll('.crumbs li'), (l) => l.textContent)"
+        expect(page.evaluate(path), ["Whole program", "main", "helper"], "path")
+        state, rows = page.evaluate("location.hash"), page.evaluate(ROWS)
+        again = self.browser.open(f"{self.folder / 'report.html'}{state}")
+        again.wait(f"{PANEL} === 'main'")
+        expect([again.evaluate(path), again.evaluate(ROWS),
+                again.evaluate("document.querySelector('#search').value")],
+               [["Whole program", "main", "helper"], rows, "e"], "what the address keeps")
+        again.click(".crumbs button")
+        again.wait("!document.querySelector('.crumbs')")
+        again.evaluate("history.back()")
+        again.wait(f"{path}.at(-1) === 'helper'")
+        again = self.browser.open(f"{self.folder / 'report.html'}#chosen=nothing&zoom=99999&row=7"
+                                  "&sort=colour")
+        expect([again.evaluate("Boolean(document.querySelector('#panel'))"), again.problems()],
+               [False, []], "what is not there")
+
+    def parts_of_a_line_are_one_line(self):
+        """Discriminators are no fractions, and lines before the function's first one are kept in
+        16 bits."""
+        page = self.open(self.write("parts.prof", "odd:900:1\n 65493: 5\n 25: 100\n 25.1: 300 "
+                                    "f:200\n 25.7: 60 f:50\n"))
+        self.open_row(page, "odd")
+        places = page.evaluate("Array.from(document.querySelectorAll('#panel .at'), (a) => ["
+                               "a.querySelector('.where').textContent, "
+                               "a.querySelector('.many').textContent])")
+        expect(places, [["\u221243", "5"], ["+25", "460"]], "lines")
+        require("f: 250" in page.evaluate("document.querySelector('#panel').innerText"),
+                "calls of the line")
+
+    def lines_stand_beside_the_text_of_the_file(self):
+        """Where the program's debug information says where functions are, inlined ones, too."""
+        source, binary = HERE / "programs" / "lines.c", self.folder / "lines"
+        subprocess.run([shutil.which("clang-22"), "-O1", "-g", source, "-o", binary], check=True,
+                       capture_output=True, cwd=self.folder)
+        profile = self.write("lines.prof", "work:1000:10\n 65534: 3\n 2: 100\n 3: 400\n"
+                             " 4: mix:500\n  2: 500\n")
+        text = source.read_text(encoding="ascii").splitlines()
+        page = self.open(profile, "-b", binary)
+        self.open_row(page, "work")
+        start = 1 + next(i for i, line in enumerate(text) if "int work" in line)
+        inlined = 1 + next(i for i, line in enumerate(text) if "int mix" in line)
+        wanted = [[str(line), count, text[line - 1]] for line, count in (
+            (start - 2, "3"), (start + 2, "100"), (start + 3, "400"), (inlined + 2, "500"))]
+        counted = page.evaluate("Array.from(document.querySelectorAll('#panel .at'), (a) => ["
+                                "'.where', '.many', 'code'].map((s) => "
+                                "a.querySelector(s).textContent))")
+        expect(counted, wanted, "lines, samples and text")
+        between = page.evaluate("Array.from(document.querySelectorAll('#panel .source-line'), "
+                                "(l) => [l.querySelector('.where').textContent, "
+                                "l.querySelector('code').textContent])")
+        require([str(start), text[start - 1]] in between, f"lines between: {between}")
+        require(f"lines.c:{start}" in page.evaluate("document.querySelector('.where-from')"
+                                                    ".textContent"), "where the function is")
+        expect(page.evaluate("document.querySelector('#panel summary .where').textContent"),
+               str(start + 4), "the line of the inlined call")
+        expect(page.problems(), [], "problems")
+        page = self.open(profile, "-b", binary, "--no-source")
+        self.open_row(page, "work")
+        expect(page.evaluate("document.querySelectorAll('#panel code').length"), 0, "texts")
+        page = self.open(profile)
+        text = self.open_row(page, "work")
+        require("+3" in text and "-b BINARY" in text, text)
 
     def contexts_are_a_flame_graph(self):
         path = GOLDEN / "llvm22-contexts.afdo"
@@ -231,7 +383,7 @@ class Suite:
                                       "main, 8 samples, 100.0 %", "foo, 5 samples, 62.5 %"],
                "boxes")
         text = self.open_row(page, "foo")
-        require("Called from" in text and "main:3.1" in text, text)
+        require("Called from" in text and "main:3" in text, text)
 
     def flat_profile_has_no_flame_graph(self):
         page = self.open(self.write("flat.prof", "a:10:1\n 1: 10\nb:5:1\n 1: 5\n"))
@@ -277,7 +429,7 @@ class Suite:
         page = self.open(self.before, "--contexts", "2")
         expect([row[0] for row in page.evaluate(ROWS)], ["main", "parse"], "rows")
         text = page.evaluate("document.querySelector('#rest').textContent")
-        for wanted in ("3 functions", "2,100 samples", "29.6 %", "12.7 %"):
+        for wanted in ("3 functions", "2,100 samples", "33.4 %", "14.3 %"):
             require(wanted in text, f"{wanted!r} in {text!r}")
         expect(page.evaluate(FIGURES)["functions"], 5, "the headline is of all")
 

@@ -10,6 +10,11 @@ export interface Address {
     change: (changes: Changes, step?: boolean) => void;
 }
 
+/** A word of the address that is a number. */
+export function number(text: string | null): number | null {
+    return text !== null && /^\d{1,9}$/.test(text) ? Number(text) : null;
+}
+
 const read = () => new URLSearchParams(location.hash.slice(1));
 
 export function useAddress(): Address {

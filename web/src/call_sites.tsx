@@ -4,7 +4,6 @@ import { useMemo, useState } from "preact/hooks";
 import { AllButton } from "./all_button";
 import * as format from "./format";
 import type { SampleModel, Site } from "./sample_model";
-import { placeText } from "./sample_model";
 import { Shares } from "./shares";
 
 interface Props {
@@ -42,7 +41,7 @@ export function CallSites({ model, nodes, onOpen }: Props) {
 function SiteItem(props: { model: SampleModel; site: Site; onOpen: (row: number) => void }) {
     const { model, site, onOpen } = props;
     const row = model.rowAbove(site.node);
-    const place = `:${placeText(site.line, site.discriminator)}`;
+    const func = model.data.nodes.func[site.node]!;
     const into = row !== undefined && model.nodeOf[row] !== site.node ? model.nodeOf[row]! : 0;
     return (
         <li>
@@ -52,8 +51,7 @@ function SiteItem(props: { model: SampleModel; site: Site; onOpen: (row: number)
                     class="link"
                     onClick={() => row !== undefined && onOpen(row)}
                 >
-                    {format.brief(model.name(site.node))}
-                    {place}
+                    {model.placeIn(func, site.line, format.brief)}
                 </button>
                 <span class="stake">
                     {format.plural(site.total, site.calls.length ? "call" : "object")}

@@ -24,6 +24,7 @@ export interface Advice {
     says: string;
     action: string;
     rule: string;
+    example: string; // lines of a diff
     bytes: number;
     objects: number;
     contexts: number;
@@ -73,6 +74,9 @@ export interface Plan {
     }[];
 }
 
+/** Excerpts of source files. */
+export type Sources = [file: number, lines: Record<string, string>][];
+
 export interface HeapData {
     schema: "pgokit-page-1";
     kind: "heap";
@@ -83,6 +87,7 @@ export interface HeapData {
     totals: Totals;
     labels: Label[];
     over_time?: OverTime;
+    over_time_before?: OverTime; // of a comparison
     advice: Advice[];
     plan?: Plan;
     fields: Record<string, [unit: string, meaning: string]>;
@@ -110,6 +115,7 @@ export interface HeapData {
         type?: number[]; // rows of `types`
         change?: number[];
         moved?: number[];
+        before?: number[]; // its id in the profile before, + 1; 0: it is new
     };
     now: Record<string, Column>;
     /** Where types of objects are known. */
@@ -127,7 +133,7 @@ export interface HeapData {
         TotalAccessCount: number;
         largest_share: number;
     };
-    sources: [file: number, lines: Record<string, string>][];
+    sources: Sources;
     // Of a comparison:
     base?: string;
     totals_before?: Totals;
@@ -137,7 +143,6 @@ export interface HeapData {
 }
 
 export interface SampleSide {
-    functions_total: number; // totals of all functions
     heads: number;
     density: number;
     total_count: number;
@@ -187,7 +192,9 @@ export interface SampleData {
         unknown_samples: number;
     };
     texts: string[];
-    funcs: { name: number[]; linkage: number[] };
+    /** With the program: the file that has the function, and its first line; 0: unknown. */
+    funcs: { name: number[]; linkage: number[]; file?: number[]; start?: number[] };
+    sources?: Sources;
     nodes: {
         parent: number[];
         func: number[];

@@ -1,11 +1,12 @@
 // The functions or contexts of a sample profile in a table.
 import { useMemo } from "preact/hooks";
-import type { TableColumn } from "./data_table";
+import type { Sort, TableColumn } from "./data_table";
 import { DataTable } from "./data_table";
 import * as format from "./format";
 import type { Filter } from "./page_frame";
 import { lineClass } from "./sample_heat";
 import type { SampleModel } from "./sample_model";
+import { firstSort } from "./sample_view";
 
 interface Props {
     model: SampleModel;
@@ -14,11 +15,14 @@ interface Props {
     onClearFilter: () => void;
     onOpen: (row: number) => void;
     open: number | null;
+    sort: Sort;
+    onSort: (sort: Sort) => void;
 }
 
 function columns(model: SampleModel): TableColumn[] {
     const { nodes, info } = model.data;
     const unit = info.probes ? "probe" : "line";
+    const self = (row: number) => nodes.own[model.nodeOf[row]!]!;
     const head = (row: number) => nodes.head[model.nodeOf[row]!]!;
     const hottest = (row: number) => model.hottestInside[model.nodeOf[row]!]!;
     return [
@@ -28,6 +32,13 @@ function columns(model: SampleModel): TableColumn[] {
             hint: "in the function and what is inlined into it",
             value: (row) => model.samples[row]!,
             text: (row) => format.count(model.samples[row]!),
+        },
+        {
+            key: "self",
+            title: "Self",
+            hint: `in its own ${unit}s, without what is inlined into it`,
+            value: self,
+            text: (row) => format.count(self(row)),
         },
         {
             key: "share",
@@ -130,7 +141,7 @@ export function FunctionTable({ model, ...rest }: Props) {
             noun={contexts ? "context" : "function"}
             n={model.n}
             columns={all}
-            sortedBy={model.isDiff ? "moved" : "samples"}
+            sortedBy={firstSort(model)}
             sum={sum}
             row={(row) => <RowHead model={model} row={row} />}
             empty="No function, caller or inlined function has this in its name."

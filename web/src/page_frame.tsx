@@ -1,5 +1,5 @@
 // What all views of a profile have around them: the top with its search, and keys.
-import { useCallback, useLayoutEffect, useState } from "preact/hooks";
+import { useLayoutEffect } from "preact/hooks";
 import type { SearchProps } from "./search_box";
 import { SearchBox } from "./search_box";
 import { ThemeSwitch } from "./theme_switch";
@@ -43,12 +43,4 @@ export function useKeys(isOpen: boolean, close: () => void) {
         document.addEventListener("keydown", onKey);
         return () => document.removeEventListener("keydown", onKey);
     }, [isOpen, close]);
-}
-
-/** Which row has its panel open. */
-export function usePanel() {
-    const [open, setOpen] = useState<number | null>(null);
-    const close = useCallback(() => setOpen(null), []);
-    useKeys(open !== null, close);
-    return { open, setOpen, close };
 }

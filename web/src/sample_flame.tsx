@@ -4,42 +4,21 @@ import { useState } from "preact/hooks";
 import { Breadcrumb, FlameControls } from "./flame_controls";
 import * as format from "./format";
 import { Icicle } from "./icicle";
-import type { Filter } from "./page_frame";
 import { lineClass, nodeChangeClass, SampleLegend } from "./sample_heat";
 import type { SampleModel } from "./sample_model";
 
 interface Props {
     model: SampleModel;
     matched: Float64Array | null;
-    onOpen: (row: number) => void;
-    onFilter: (filter: Filter | null) => void;
+    root: number; // the box that fills the width
+    onZoom: (node: number) => void;
 }
 
-export function SampleFlame({ model, matched, onOpen, onFilter }: Props) {
-    const [root, setRoot] = useState(0);
+export function SampleFlame({ model, matched, root, onZoom }: Props) {
     const [before, setBefore] = useState(false);
     const weight = before && model.weightBefore ? model.weightBefore : model.weight;
     const name = (node: number) => (node ? model.name(node) : "whole program");
 
-    const rowsBelow = (node: number): number[] => {
-        const inside = new Uint8Array(model.tree.parent.length);
-        inside[node] = 1;
-        for (let i = node + 1; i < inside.length; i++)
-            if (inside[model.tree.parent[i]!]) inside[i] = 1;
-        const rows: number[] = [];
-        model.nodeOf.forEach((n, row) => inside[n] && rows.push(row));
-        return rows;
-    };
-    const choose = (node: number) => {
-        setRoot(node);
-        if (node === 0) return onFilter(null);
-        const above = model.rowAbove(node);
-        const below = rowsBelow(node);
-        const rows = below.length || above === undefined ? below : [above];
-        const set = new Set(rows);
-        onFilter({ text: `below ${format.shorten(name(node))}`, has: (row) => set.has(row) });
-        if (rows.length === 1) onOpen(rows[0]!);
-    };
     const kind = (node: number) => {
         if (!model.tree.parent[node] || node === 0) return "";
         const how = model.isContext(node) ? "called from" : "inlined into";
@@ -53,7 +32,7 @@ export function SampleFlame({ model, matched, onOpen, onFilter }: Props) {
                 onBefore={setBefore}
             />
             <SampleLegend model={model} />
-            <Breadcrumb tree={model.tree} root={root} name={name} onChoose={choose} />
+            <Breadcrumb tree={model.tree} root={root} name={name} onChoose={onZoom} />
             <Icicle
                 tree={model.tree}
                 weight={weight}
@@ -71,7 +50,7 @@ export function SampleFlame({ model, matched, onOpen, onFilter }: Props) {
                     (node && !model.isContext(node) ? " inlined" : "")
                 }
                 matched={matched}
-                onChoose={choose}
+                onChoose={onZoom}
                 tip={(node) => (
                     <>
                         {node > 0 && kind(node) && <span>{kind(node)}</span>}

@@ -9,10 +9,10 @@ export interface Counted {
     count: number;
 }
 
-/** A line or probe of a function: samples, calls and types of objects, most first. */
+/** A line or probe of a function: samples, calls and types of objects, most first. Lines count
+ * from the function's first one, and may stand before it. */
 export interface Place {
     line: number;
-    discriminator: number;
     samples: number | null; // null: none are told
     calls: Counted[];
     types: Counted[];
@@ -39,6 +39,7 @@ export class SampleModel {
     readonly tree: Tree;
     readonly weight: Float64Array; // of a node with all below it
     readonly weightBefore: Float64Array | null;
+    readonly inside: Float64Array; // of a node with what is inlined into it
     readonly samples: Float64Array; // of a row
     readonly samplesBefore: Float64Array | null;
     readonly whole: number; // of which shares are told
@@ -48,6 +49,7 @@ export class SampleModel {
     readonly hottestInside: Float64Array; // the same with what is inlined into it
     readonly isDiff: boolean;
     readonly isDeep: boolean; // has code below functions
+    private readonly sourceOf = new Map<number, Record<string, string>>();
     private readonly rowOfNode = new Map<number, number>();
     private readonly firstRecord: Int32Array;
 
@@ -56,21 +58,23 @@ export class SampleModel {
         const n = (this.n = rows.node.length);
         this.nodeOf = Int32Array.from(rows.node);
         this.nodeOf.forEach((node, row) => this.rowOfNode.set(node, row));
+        for (const [file, lines] of data.sources ?? []) this.sourceOf.set(file, lines);
         this.tree = link(nodes.parent.map((step, i) => (i ? i - step : -1)));
         this.weight = addUp(this.tree, Float64Array.from(nodes.own));
         this.weightBefore = nodes.own_before
             ? addUp(this.tree, Float64Array.from(nodes.own_before))
             : null;
         this.isDiff = before !== undefined;
-        this.whole = (data.overlap ? data.overlap.test_samples : now.functions_total) || 1;
+        this.whole = (data.overlap ? data.overlap.test_samples : now.total_count) || 1;
         this.wholeBefore = data.overlap?.base_samples || 1;
         // What is not on the page is part of the whole.
         this.weight[0] = Math.max(this.weight[0]!, this.whole);
         if (this.weightBefore)
             this.weightBefore[0] = Math.max(this.weightBefore[0]!, this.wholeBefore);
+        this.inside = this.withInlinees();
         this.samples = rows.samples
             ? Float64Array.from(rows.samples)
-            : Float64Array.from(rows.node, (node) => nodes.total[node]!);
+            : Float64Array.from(rows.node, (node) => this.inside[node]!);
         this.samplesBefore = rows.samples_before ? Float64Array.from(rows.samples_before) : null;
         this.cumulative = new Float64Array(n);
         const order = Array.from({ length: n }, (_, i) => i);
@@ -89,6 +93,13 @@ export class SampleModel {
             if (!this.isContext(i) && this.hottestInside[i]! > this.hottestInside[parent]!)
                 this.hottestInside[parent] = this.hottestInside[i]!;
         }
+    }
+
+    private withInlinees(): Float64Array {
+        const out = Float64Array.from(this.data.nodes.own);
+        for (let i = out.length - 1; i > 0; i--)
+            if (!this.isContext(i)) out[this.tree.parent[i]!]! += out[i]!;
+        return out;
     }
 
     private hottestLines(): Float64Array {
@@ -124,6 +135,44 @@ export class SampleModel {
         return this.rowOfNode.get(node);
     }
 
+    /** The rows of a function: one, or its contexts, or none if it is always inlined. */
+    rowsOf(func: number): number[] {
+        const list: number[] = [];
+        this.nodeOf.forEach((node, row) => this.data.nodes.func[node] === func && list.push(row));
+        return list;
+    }
+
+    /** What the address of the page has for a function: of several of a name, they are numbered. */
+    funcKey(func: number): string {
+        const name = this.fullName(func);
+        const place = this.named(name).indexOf(func);
+        return place ? `${name}#${place + 1}` : name;
+    }
+
+    findFunc(key: string): number | null {
+        const [, name, place] = /^(.*?)(?:#(\d+))?$/s.exec(key)!;
+        return this.named(key)[0] ?? this.named(name!)[Number(place ?? 1) - 1] ?? null;
+    }
+
+    private fullName(func: number): string {
+        return this.linkage(func) || this.funcName(func);
+    }
+
+    private named(name: string): number[] {
+        const list: number[] = [];
+        this.data.funcs.name.forEach((_, f) => this.fullName(f) === name && list.push(f));
+        return list;
+    }
+
+    /** The calls of a node's lines that were sampled. */
+    calls(node: number): Counted[] {
+        const { what, count } = this.data.records;
+        const list: Counted[] = [];
+        for (let i = this.firstRecord[node]!; i < this.firstRecord[node + 1]!; i++)
+            if (what[i]! % 2) list.push({ func: (what[i]! - 1) >> 1, count: count[i]! });
+        return list;
+    }
+
     funcName(func: number): string {
         return this.data.texts[this.data.funcs.name[func]!]!;
     }
@@ -146,12 +195,50 @@ export class SampleModel {
         return this.data.nodes.context[node] === 1;
     }
 
-    /** Where a node is called or inlined: "parse:12.3". */
+    /** Where a node is called or inlined: "parse:112", or "parse+12" where only that is known. */
     calledFrom(node: number, shorten: (name: string) => string): string {
         const parent = this.tree.parent[node]!;
         if (parent <= 0) return "";
-        const { line, discriminator } = this.data.nodes;
-        return `${shorten(this.name(parent))}:${placeText(line[node]!, discriminator[node]!)}`;
+        const { line, func } = this.data.nodes;
+        return this.placeIn(func[parent]!, this.signed(line[node]!), shorten);
+    }
+
+    placeIn(func: number, line: number, shorten: (name: string) => string): string {
+        const text = this.lineText(func, line);
+        const mark = /^[+\u2212]/.test(text) ? "" : ":";
+        return `${shorten(this.funcName(func))}${mark}${text}`;
+    }
+
+    /** Distances of lines before a function's first one are kept in 16 bits. */
+    signed(line: number): number {
+        return !this.data.info.probes && line >= 0x8000 && line <= 0xffff ? line - 0x10000 : line;
+    }
+
+    /** The first line of a function in its file; 0: unknown. */
+    start(func: number): number {
+        return this.data.info.probes ? 0 : (this.data.funcs.start?.[func] ?? 0);
+    }
+
+    /** The line of a file, or "+12" from the function's first line; the id of a probe. */
+    lineText(func: number, line: number): string {
+        if (this.data.info.probes) return String(line);
+        const start = this.start(func);
+        if (start) return String(start + line);
+        return line < 0 ? `\u2212${-line}` : `+${line}`;
+    }
+
+    /** The text of the line; undefined: its file was not found, or does not have it. */
+    sourceText(func: number, line: number): string | undefined {
+        const start = this.start(func);
+        const file = this.data.funcs.file?.[func];
+        return start && file ? this.sourceOf.get(file)?.[start + line] : undefined;
+    }
+
+    /** Where a function is; "": unknown. */
+    place(func: number): string {
+        const file = this.data.funcs.file?.[func];
+        const start = this.start(func);
+        return file ? `${this.data.texts[file]}${start ? `:${start}` : ""}` : "";
     }
 
     /** The nodes above one, innermost first. */
@@ -181,31 +268,17 @@ export class SampleModel {
             );
     }
 
-    /** Samples of lines of the node itself, without inlinees. */
-    places(node: number): Place[] {
-        const { line, discriminator, what, count } = this.data.records;
-        const list: Place[] = [];
+    /** Adds what was counted in lines of the node itself, without inlinees. Parts of a line, which
+     * discriminators tell apart, are one place. */
+    addPlaces(node: number, places: Map<number, Place>): void {
+        const { line, what, count } = this.data.records;
         for (let i = this.firstRecord[node]!; i < this.firstRecord[node + 1]!; i++) {
-            let place = list.at(-1);
-            if (place?.line !== line[i] || place?.discriminator !== discriminator[i]) {
-                place = {
-                    line: line[i]!,
-                    discriminator: discriminator[i]!,
-                    samples: null,
-                    calls: [],
-                    types: [],
-                };
-                list.push(place);
-            }
-            const counted = { func: (what[i]! - 1) >> 1, count: count[i]! };
-            if (what[i] === 0) place.samples = count[i]!;
-            else (what[i]! % 2 ? place.calls : place.types).push(counted);
+            const at = this.signed(line[i]!);
+            const place = places.get(at) ?? { line: at, samples: null, calls: [], types: [] };
+            places.set(at, place);
+            if (what[i] === 0) place.samples = (place.samples ?? 0) + count[i]!;
+            else addTo(what[i]! % 2 ? place.calls : place.types, (what[i]! - 1) >> 1, count[i]!);
         }
-        for (const place of list) {
-            place.calls.sort((a, b) => b.count - a.count);
-            place.types.sort((a, b) => b.count - a.count);
-        }
-        return list;
     }
 
     /** Places that call several functions or whose types of objects are known: what a compiler
@@ -214,7 +287,7 @@ export class SampleModel {
         const list: Site[] = [];
         for (let node = 1; node < this.data.nodes.func.length; node++) {
             if (!this.hasTargets(node)) continue;
-            for (const place of this.places(node)) {
+            for (const place of mergePlaces(this, [node])) {
                 if (place.calls.length < 2 && !place.types.length) continue;
                 const of = place.calls.length ? place.calls : place.types;
                 list.push({ ...place, node, total: of.reduce((sum, c) => sum + c.count, 0) });
@@ -240,11 +313,11 @@ export class SampleModel {
     }
 
     /** Nodes whose function has this text in its name, one of its callers, or inlined code. */
-    search(query: string): { nodes: Float64Array; rows: Uint8Array } {
+    search(query: string): { nodes: Float64Array; rows: Uint8Array; funcs: boolean[] } {
         const wanted = query.trim().toLowerCase();
         const { texts, funcs, nodes } = this.data;
         const inText = texts.map((t) => t.toLowerCase().includes(wanted));
-        const inFunc = funcs.name.map((name, i) => inText[name] || inText[funcs.linkage[i]!]);
+        const inFunc = funcs.name.map((name, i) => inText[name]! || inText[funcs.linkage[i]!]!);
         const own = new Float64Array(nodes.func.length);
         for (let i = 1; i < own.length; i++) own[i] = inFunc[nodes.func[i]!] ? 1 : 0;
         const below = addUp(this.tree, own);
@@ -254,7 +327,7 @@ export class SampleModel {
         const rows = Uint8Array.from(this.nodeOf, (node) =>
             within[node] || this.hasInlined(node, own) ? 1 : 0,
         );
-        return { nodes: below.map((v, i) => v || within[i]!), rows };
+        return { nodes: below.map((v, i) => v || within[i]!), rows, funcs: inFunc };
     }
 
     private hasInlined(node: number, own: Float64Array): boolean {
@@ -264,6 +337,19 @@ export class SampleModel {
     }
 }
 
-export function placeText(line: number, discriminator: number): string {
-    return discriminator ? `${line}.${discriminator}` : String(line);
+function addTo(list: Counted[], func: number, count: number): void {
+    const there = list.find((c) => c.func === func);
+    if (there) there.count += count;
+    else list.push({ func, count });
+}
+
+/** The places of nodes of one function, by line. */
+export function mergePlaces(model: SampleModel, nodes: number[]): Place[] {
+    const places = new Map<number, Place>();
+    for (const node of nodes) model.addPlaces(node, places);
+    for (const place of places.values()) {
+        place.calls.sort((a, b) => b.count - a.count);
+        place.types.sort((a, b) => b.count - a.count);
+    }
+    return [...places.values()].sort((a, b) => a.line - b.line);
 }

@@ -1,17 +1,17 @@
 // The report of a sample profile, or of two: headline, contexts and inlined code, how samples
 // spread, indirect calls, functions, and a panel for one of them.
-import { useMemo, useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import { CallSites } from "./call_sites";
 import type { SampleData } from "./data";
 import * as format from "./format";
 import { FunctionPanel } from "./function_panel";
 import { FunctionTable } from "./function_table";
-import type { Filter } from "./page_frame";
-import { PageTop, usePanel } from "./page_frame";
+import { PageTop, useKeys } from "./page_frame";
 import { SampleFlame } from "./sample_flame";
 import { SampleHeadline } from "./sample_headline";
 import { MOVED_OF_ALL, MOVED_OF_ITSELF, SampleModel } from "./sample_model";
 import { SampleSpread } from "./sample_spread";
+import { useSampleView } from "./sample_view";
 
 function subtitle({ base, format: name, info }: SampleData): string {
     const parts = [
@@ -27,22 +27,23 @@ function subtitle({ base, format: name, info }: SampleData): string {
 
 export function SampleReport({ data }: { data: SampleData }) {
     const model = useMemo(() => new SampleModel(data), [data]);
-    const [query, setQuery] = useState("");
-    const [filter, setFilter] = useState<Filter | null>(null);
-    const { open, setOpen, close } = usePanel();
-    const found = useMemo(() => (query.trim() ? model.search(query) : null), [model, query]);
+    const view = useSampleView(model);
+    const { found, hits } = view;
+    useKeys(view.isOpen, view.close);
     const spread = <SampleSpread model={model} />;
     const sites = (
-        <CallSites model={model} nodes={found?.nodes ?? null} onOpen={setOpen} />
+        <CallSites model={model} nodes={found?.nodes ?? null} onOpen={view.openRow} />
     );
     const table = (
         <FunctionTable
             model={model}
             matches={found?.rows ?? null}
-            filter={filter}
-            onClearFilter={() => setFilter(null)}
-            onOpen={setOpen}
-            open={open}
+            filter={view.filter}
+            onClearFilter={() => view.setZoom(0)}
+            sort={view.sort}
+            onSort={view.setSort}
+            onOpen={view.openRow}
+            open={view.row}
         />
     );
     return (
@@ -51,8 +52,10 @@ export function SampleReport({ data }: { data: SampleData }) {
                 title={data.title}
                 subtitle={subtitle(data)}
                 searches="functions"
-                query={query}
-                onQuery={setQuery}
+                query={view.query}
+                onQuery={view.setQuery}
+                hits={hits}
+                found={found ? inWords(view.foundFuncs, found.rows, data) : ""}
             />
             <main>
                 <SampleHeadline model={model} />
@@ -61,8 +64,8 @@ export function SampleReport({ data }: { data: SampleData }) {
                         <SampleFlame
                             model={model}
                             matched={found?.nodes ?? null}
-                            onOpen={setOpen}
-                            onFilter={setFilter}
+                            root={view.zoom}
+                            onZoom={view.setZoom}
                         />
                     </div>
                 )}
@@ -75,9 +78,16 @@ export function SampleReport({ data }: { data: SampleData }) {
                 </div>
                 <Rest model={model} />
             </main>
-            {open !== null && <FunctionPanel model={model} row={open} onClose={close} />}
+            {view.isOpen && <FunctionPanel view={view} func={view.func!} row={view.row} />}
         </>
     );
+}
+
+/** How many functions the search finds, and contexts, in words. */
+function inWords(funcs: number, rows: Uint8Array, { info }: SampleData): string {
+    const functions = format.plural(funcs, "function");
+    const found = rows.reduce((n, is) => n + is, 0);
+    return info.contexts ? `${functions}, ${format.plural(found, "context")}` : functions;
 }
 
 /** What the page leaves out, and how much that is. */
@@ -126,8 +136,8 @@ function Rest({ model }: { model: SampleModel }) {
             )}
             {!model.isDiff && (
                 <p>
-                    Samples of a {noun} are its total, which counts instructions; samples of {unit}
-                    s count how often they ran.
+                    Samples are those of {unit}s: a {noun} has those of its {unit}s and of what is
+                    inlined there, and all together are the samples of the profile.
                 </p>
             )}
             <p>Made by {generator}.</p>

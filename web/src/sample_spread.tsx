@@ -65,7 +65,7 @@ function Coverage({ model }: { model: SampleModel }) {
     if (!c)
         return (
             <p class="quiet">
-                How much of the program this covers is told with <code>-b BINARY</code>.
+                <code>-b BINARY</code> shows how much of the program this covers.
             </p>
         );
     const rows: [what: string, whole: number, profiled: number, inlined: number, bytes: boolean][] =
@@ -73,7 +73,7 @@ function Coverage({ model }: { model: SampleModel }) {
             ["functions", c.functions, c.profiled, c.inlined, false],
             ["code", c.bytes, c.profiled_bytes, c.inlined_bytes, true],
         ];
-    const unknownShare = format.percent(c.unknown_samples / (now.functions_total || 1));
+    const unknownShare = format.percent(c.unknown_samples / (now.total_count || 1));
     const text = (v: number, bytes: boolean) => (bytes ? format.bytes(v) : format.count(v));
     return (
         <>
