@@ -78,18 +78,19 @@ static void put_advice(struct pgk_heap_page *p)
         pgk_json_text(j, "says", text->says);
         pgk_json_text(j, "action", text->action);
         pgk_json_text(j, "rule", text->rule);
+        pgk_json_text(j, "example", text->example);
         put_stakes(p, a);
         pgk_json_end_object(j);
     }
     pgk_json_end_array(j);
 }
 
-static void put_times(struct pgk_heap_page *p)
+static void put_times(struct pgk_json *j, const char *key, const struct pgk_heap *heap)
 {
     struct pgk_heap_times t = {.struct_size = sizeof t};
-    pgk_heap_over_time(p->now, &t);
+    pgk_heap_over_time(heap, &t);
     if (t.processes)
-        pgk_view_put_times(p->json, p->now, &t);
+        pgk_view_put_times(j, key, heap, &t);
 }
 
 /* ---- columns: of a table's entries by their old numbers, of rows by their places ---- */
@@ -271,10 +272,18 @@ static uint64_t row_moved(const void *page, uint32_t row)
     return p->rows[row].pair.moved;
 }
 
-/* The last two are of a comparison. */
+/* The context that was the same before, counted from 1. */
+static uint64_t row_before(const void *page, uint32_t row)
+{
+    const struct pgk_heap_page *p = page;
+    uint32_t before = p->rows[row].pair.before;
+    return before == PGK_NO_CONTEXT ? 0 : (uint64_t)before + 1;
+}
+
+/* The last three are of a comparison. */
 static const struct pgk_json_column row_columns[] = {
-    {"id", row_context},     {"node", row_node},   {"label", row_label},
-    {"change", row_change}, {"moved", row_moved},
+    {"id", row_context},    {"node", row_node},   {"label", row_label},
+    {"change", row_change}, {"moved", row_moved}, {"before", row_before},
 };
 
 static uint64_t row_type(const void *page, uint32_t row)
@@ -333,7 +342,7 @@ static void put_histograms(struct pgk_heap_page *p)
 
 static void put_rows(struct pgk_heap_page *p)
 {
-    size_t n_columns = PGK_COUNTOF(row_columns) - (p->before ? 0 : 2);
+    size_t n_columns = PGK_COUNTOF(row_columns) - (p->before ? 0 : 3);
     pgk_json_object(p->json, "contexts");
     pgk_json_columns(p->json, row_columns, n_columns, p, NULL, p->n_shown);
     if (p->all_types.n)
@@ -409,7 +418,9 @@ static int put_page(void *page, struct pgk_json *j, struct pgk_err *err)
     if (p->before)
         put_totals(j, "totals_before", &p->totals_before);
     put_labels(j, &p->totals);
-    put_times(p);
+    put_times(j, "over_time", p->now);
+    if (p->before)
+        put_times(j, "over_time_before", p->before);
     put_advice(p);
     if (p->opts->plan)
         pgk_plan_put(p->opts->plan, j);

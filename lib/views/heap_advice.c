@@ -17,35 +17,64 @@
 const struct pgk_advice_text pgk_advice_texts[PGK_ADVICE_RULES] = {
     [PGK_ADVICE_UNUSED] = {"never-used", "Allocated, never used", "are never read or written",
                            "Leave the allocation out, or make it when its data are first needed.",
-                           "contexts without a single load or store; all their bytes count"},
+                           "contexts without a single load or store; all their bytes count",
+                           "-    index->hits = calloc(n, sizeof *index->hits);\n"
+                           " ...\n"
+                           " static void count_hit(struct index *index, size_t at)\n"
+                           " {\n"
+                           "+    if (!index->hits)\n"
+                           "+        index->hits = calloc(index->n, sizeof *index->hits);\n"
+                           "     index->hits[at]++;\n"},
     [PGK_ADVICE_LEAKED] =
         {"leaked", "Never freed", "are never freed",
          "Free the objects after their last use, or limit their number.",
          "contexts of which 1,000 objects or more were alive when the process ended; the bytes of "
          "these count. Of a profile with a leak check, objects that no pointer led to then, "
          "however few. Nothing is advised for a process that was interrupted, where objects were "
-         "still in use"},
+         "still in use",
+         " void session_end(struct session *s)\n"
+         " {\n"
+         "     close(s->socket);\n"
+         "+    free(s->buffer);\n"
+         "     free(s);\n"},
     [PGK_ADVICE_TEMPORARY] =
         {"temporary", "Freed before the next allocation",
          "are freed by their thread before it allocates anything else",
          "Keep the object on the stack, or use one buffer again: nothing else is allocated while "
          "it lives.",
          "contexts of 1,000 such objects or more, which are half of all their objects or more; the "
-         "bytes of these count, by the average size"},
+         "bytes of these count, by the average size",
+         "+std::string key;\n"
+         " for (const Order &order : orders) {\n"
+         "-    std::string key = name_of(order);\n"
+         "+    key.clear();\n"
+         "+    append_name_of(order, key);\n"
+         "     count(key);\n"},
     [PGK_ADVICE_SHORT_LIVED] =
         {"short-lived", "Gone within 10 ms", "live for less than 10 ms on average",
          "Keep the objects on the stack, use one buffer again, or take them from a pool.",
          "bytes that were freed, in contexts whose objects live less than 10 ms on average, so "
          "this is the share of short-lived bytes. Where a raw profile's stacks of addresses get "
          "the same names, each counts by its own average. Objects that are freed before the next "
-         "allocation are among them. Nothing is advised for fewer than 1,000 objects in all"},
+         "allocation are among them. Nothing is advised for fewer than 1,000 objects in all",
+         "-    char *line = malloc(len + 1);\n"
+         "+    char line[LINE_MAX];\n"
+         "     copy_line(line, from, len);\n"
+         "     handle(line);\n"
+         "-    free(line);\n"},
     [PGK_ADVICE_COLD_PART] =
         {"cold-part", "Cold bytes inside busy objects",
          "are never touched, between others that are",
          "Move the fields that are never touched into an object of their own, or after the busy "
          "ones.",
          "8-byte words without access that stand before the last word with accesses, in contexts "
-         "of one object size with a histogram; word size times objects counts"},
+         "of one object size with a histogram; word size times objects counts",
+         " struct order {\n"
+         "     double price;\n"
+         "-    char comment[256];\n"
+         "     struct order *next;\n"
+         "+    struct order_text *text; /* the comment */\n"
+         " };\n"},
     [PGK_ADVICE_TOO_LARGE] =
         {"too-large", "Larger than what is used",
          "are never touched, while other parts of their objects are",
@@ -53,7 +82,9 @@ const struct pgk_advice_text pgk_advice_texts[PGK_ADVICE_RULES] = {
          "with a histogram, bytes after the last word with accesses, of objects that all reach "
          "beyond it; without, bytes in blocks of 64 that were never accessed, if the profile says "
          "so, and else bytes beyond 64 for each load and store, which is the most that "
-         "one of them can touch. Contexts count where this is half of their bytes or more"},
+         "one of them can touch. Contexts count where this is half of their bytes or more",
+         "-    rows.reserve(1 << 20);\n"
+         "+    rows.reserve(file.count_rows());\n"},
     [PGK_ADVICE_FOREIGN_FREE] =
         {"foreign-free", "Freed on another CPU",
          "are freed on another CPU than they were allocated on",
@@ -61,20 +92,32 @@ const struct pgk_advice_text pgk_advice_texts[PGK_ADVICE_RULES] = {
          "allocator locks between CPUs.",
          "contexts of which half of the objects or more were freed on another CPU than they were "
          "allocated on; the bytes of such objects count, by the average size. "
-         "Nothing is advised for a process in which one thread alone allocated and freed, as the "
-         "profile of pgokit's profiler says"},
+         "Nothing is advised unless the profile says that several threads allocated and freed, as "
+         "those of pgokit's profiler do",
+         " void worker(void)\n"
+         " {\n"
+         "     handle(job);\n"
+         "-    free(job);\n"
+         "+    done[n_done++] = job;\n"
+         "+    if (n_done == BATCH)\n"
+         "+        hand_back(job->owner, done, &n_done); /* which frees or reuses them */\n"},
     [PGK_ADVICE_COLD] =
         {"cold-hint", "Worth a cold hint", "are cold by the compiler's rule",
          "Compile with -fmemory-profile-use and link an allocator with hot_cold_t: rarely used "
          "objects then leave the pages of busy ones.",
          "the compiler's rule for cold: fewer than 0.05 accesses per byte and second, and an "
-         "average lifetime of 200 s or more"},
+         "average lifetime of 200 s or more",
+         "-CXXFLAGS = -O2\n"
+         "+CXXFLAGS = -O2 -fmemory-profile-use=app.profdata\n"
+         "+LDLIBS += -lpgokit_alloc\n"},
     [PGK_ADVICE_HOT] =
         {"hot-hint", "Worth a hot hint", "are hot by the compiler's rule",
          "Compile with -fmemory-profile-use and -mllvm -memprof-use-hot-hints: busy objects then "
          "share pages.",
          "the compiler's rule for hot: more than 1000 accesses per byte and second; not advised "
-         "where most of the bytes are hot"},
+         "where most of the bytes are hot",
+         "-CXXFLAGS = -O2\n"
+         "+CXXFLAGS = -O2 -fmemory-profile-use=app.profdata -mllvm -memprof-use-hot-hints\n"},
 };
 
 static bool knows(const struct pgk_mib *m, enum pgk_mib_id id)

@@ -26,6 +26,7 @@ struct pgk_advice_text {
     const char *says;   /* the same of the bytes at stake: "live for less than 10 ms" */
     const char *action; /* what to do, one sentence */
     const char *rule;   /* how contexts are chosen and bytes counted */
+    const char *example; /* what such a change looks like, as lines of a diff */
 };
 extern const struct pgk_advice_text pgk_advice_texts[PGK_ADVICE_RULES];
 

@@ -161,10 +161,10 @@ static void put_shares(struct pgk_json *j, const struct pgk_heap *heap, size_t n
     pgk_json_end_object(j);
 }
 
-void pgk_view_put_times(struct pgk_json *j, const struct pgk_heap *heap,
+void pgk_view_put_times(struct pgk_json *j, const char *key, const struct pgk_heap *heap,
                         const struct pgk_heap_times *t)
 {
-    pgk_json_object(j, "over_time");
+    pgk_json_object(j, key);
     pgk_json_number(j, "processes", t->processes);
     pgk_json_number(j, "peak_ms", t->peak_ms);
     pgk_json_number(j, "peak_bytes", t->peak_bytes);
@@ -193,7 +193,7 @@ static void put_times(struct pgk_json *j, const struct pgk_heap *heap)
     if (!t.processes)
         return;
     pgk_json_line(j, MEMBER);
-    pgk_view_put_times(j, heap, &t);
+    pgk_view_put_times(j, "over_time", heap, &t);
 }
 
 static void put_recording(struct pgk_json *j, const struct pgk_heap *heap)

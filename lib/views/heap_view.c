@@ -15,8 +15,9 @@ struct pgk_mib pgk_view_judged(const struct pgk_mib *m, const struct pgk_file_in
     struct pgk_mib judged = *m;
     if (pgk_view_some_accesses(info))
         pgk_mib_forget_accesses(&judged);
-    /* The system moved the only thread there is. */
-    if (info && pgk_file_info_fact(info, PGK_FACT_ONE_THREAD))
+    /* Of one thread, or of who knows how many, the system may just have moved a thread. */
+    if (!info || !pgk_file_info_fact(info, PGK_FACT_PROCESSES) ||
+        pgk_file_info_fact(info, PGK_FACT_ONE_THREAD))
         judged.known &= ~(UINT64_C(1) << PGK_MIB_NumMigratedCpu);
     /* An interrupted process may still have used its live objects, so they are not leaks. */
     if (info && pgk_file_info_fact(info, PGK_FACT_INTERRUPTED))

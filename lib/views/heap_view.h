@@ -31,12 +31,13 @@ static inline bool pgk_view_some_accesses(const struct pgk_file_info *info)
     return info && pgk_file_info_fact(info, PGK_FACT_LIBRARY_ACCESSES);
 }
 struct pgk_json;
-/* "over_time": the curve, the peak and the shares, as struct pgk_heap_times has them. */
-void pgk_view_put_times(struct pgk_json *j, const struct pgk_heap *heap,
+/* The curve, the peak and the shares, as struct pgk_heap_times has them. */
+void pgk_view_put_times(struct pgk_json *j, const char *key, const struct pgk_heap *heap,
                         const struct pgk_heap_times *t);
 
-/* The facts that labels and advice may use: without counted accesses none about accesses, with one
- * thread none about other CPUs, from an interrupted process none about objects left. */
+/* The facts that labels and advice may use: without counted accesses none about accesses, unless
+ * several threads are known none about other CPUs, from an interrupted process none about objects
+ * left. */
 struct pgk_mib pgk_view_judged(const struct pgk_mib *m, const struct pgk_file_info *info);
 enum pgk_mib_label pgk_view_label(const struct pgk_mib *m, const struct pgk_file_info *info);
 

@@ -154,6 +154,14 @@ class Page:
             self.call("Input.dispatchMouseEvent", type=kind, x=spot[0], y=spot[1], button="left",
                       clickCount=1)
 
+    def drag(self, start, end, y):
+        """From one x to another, with the left button held."""
+        for kind, x, held in (("mouseMoved", start, 0), ("mousePressed", start, 1),
+                              ("mouseMoved", (start + end) / 2, 1), ("mouseMoved", end, 1),
+                              ("mouseReleased", end, 0)):
+            self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, clickCount=1, buttons=held,
+                      button="left" if kind != "mouseMoved" else "none")
+
     def hover(self, x, y):
         self.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
 

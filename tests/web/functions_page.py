@@ -146,6 +146,35 @@ class Suite:
                   "!document.querySelector('#functions tr.selected')")
         expect(page.problems(), [], "problems")
 
+    def lines_of_a_function_have_sums_and_text(self):
+        page, source = self.open("chosen=even"), (PROGRAMS / "nested.c").read_text(encoding="ascii")
+        page.wait(f"{PANEL} === 'even'")
+        text, sums = source.splitlines(), collections.Counter()
+        for context in self.contexts:
+            lines = {f["line"] for f in context["stack"] if f["function"] == "even"}
+            for line in lines:
+                sums[line] += context["mib"]["TotalSize"]
+        found = page.evaluate("Array.from(document.querySelectorAll('#lines [data-exact]'), (l) => "
+                              "[l.querySelector('.where').textContent, Number(l.dataset.exact), "
+                              "l.querySelector('code').textContent])")
+        expect(found, [[str(line), sums[line], text[line - 1]] for line in sorted(sums)], "lines")
+        require(len(found) == 2, "it allocates in one line and calls in another")
+
+    def accesses_of_library_functions_are_not_drawn(self):
+        page = self.open()
+        require(json.loads(self.run("show", "--json", "-q", "nested.heap"))["contexts"][0]["mib"]
+                .get("TotalAccessCount") is not None, "the profile has such accesses")
+        expect(page.evaluate("[...document.querySelectorAll('.box, .swatch')].filter((b) => "
+                             "/heat-[0-9]/.test(b.className)).length"), 0, "boxes with heat")
+        expect(page.evaluate("document.querySelectorAll('.scatter, input[value=accesses], "
+                             "[data-figure=TotalAccessCount]').length"), 0, "what shows accesses")
+        text = page.evaluate("document.body.innerText")
+        require("Accesses/B" not in text and "library functions alone" in text, text[-400:])
+        page.click("#contexts tbody button")
+        page.wait("document.querySelector('#panel .spread')")
+        require("Accesses" not in page.evaluate("document.querySelector('#panel .spread')"
+                                                ".textContent"), "the panel")
+
     def libraries_have_their_functions(self):
         page = self.open()
         page.click("input[value=library] + span")

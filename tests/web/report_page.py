@@ -240,6 +240,14 @@ class Suite:
         title = page.evaluate("document.querySelector('#panel-title').textContent")
         require(title.startswith(name.split("<")[0]), f"{title!r} opened, {name!r} pointed at")
 
+    def advice_has_an_example(self):
+        """Lines of a diff, which stay closed until they are asked for."""
+        page = self.open()
+        names = page.evaluate("Array.from(document.querySelectorAll('[data-advice]'), "
+                              "(a) => [a.dataset.advice, a.querySelectorAll('.example .added')"
+                              ".length, a.querySelector('.example').open])")
+        require(names and all(added and not is_open for _, added, is_open in names), f"{names}")
+
     def advice_opens_its_context(self):
         page = self.open()
         page.click("[data-advice=too-large] .link")
@@ -495,6 +503,77 @@ class Suite:
         expect(page.evaluate("document.querySelectorAll('.timeline polygon.held').length"), 0,
                "areas when none are chosen")
 
+    def a_range_of_time_is_followed(self):
+        """Averages by hand: of the curve from 164 B after 400 ms over 64 and 84 B down to 20 B, and
+        of two contexts, whose parts of it are known after 400 and 900 ms."""
+        path = GOLDEN / "heap-raw" / "handmade-by-context.profraw"
+        page = self.browser.open(self.report_of(path))
+        held = "Array.from(document.querySelectorAll('#contexts td:nth-child(2)'), " \
+               "(d) => Number(d.dataset.exact))"
+        first, later = 500 * (1 + 64 / 164) / 2, 600 * (64 + 84) / 2 + 500 * (84 + 20) / 2
+        told = "document.querySelector('#range').dataset"
+        page.evaluate("document.querySelector('.timeline').scrollIntoView({block: 'center'})")
+        curve = page.evaluate("document.querySelector('.timeline .curve').getAttribute('points')")
+        xs = [float(pair.split(",")[0]) for pair in curve.split()]
+        left, y = page.evaluate("(() => { const b = document.querySelector('.timeline .plot')"
+                                ".getBoundingClientRect(); return [b.x, b.y + 90]; })()")
+        scale = (xs[-1] - xs[0]) / (2000 - 120)
+        at = {ms: left + xs[0] + (ms - 120) * scale for ms in (420, 880)}
+        page.drag(at[420], at[880], y)
+        page.wait("document.querySelector('#range')")
+        expect(page.evaluate(f"[{told}.from, {told}.to]"), ["400", "900"], "ends, at points")
+        wanted = [first * 100 / 500, first * 64 / 500]
+        self.near(page.evaluate(held), wanted, "averages from 400 to 900 ms")
+        self.near([float(page.evaluate(f"{told}.average"))], [(164 + 64) / 2], "of the curve")
+        page.click("#from-peak")
+        page.wait(f"{told}.to === '2000'")
+        whole = (500 * (164 + 64) / 2 + later) / 1600
+        wanted = [(first * 64 + later) / 1600, first * 100 / 1600]
+        self.near(page.evaluate(held), wanted, "averages from the peak on")
+        self.near([sum(wanted)], [whole], "all that was alive is known")
+        self.near([page.evaluate("Array.from(document.querySelectorAll('#functions td:nth-child(2)'"
+                                 "), (d) => Number(d.dataset.exact)).reduce((a, b) => a + b)")],
+                  [whole], "self of all functions")
+        expect(page.evaluate("document.querySelector('.flame input:checked').value"), "range",
+               "what widths are")
+        state = page.evaluate("location.hash")
+        page.evaluate("history.back()")
+        page.wait(f"{told}.to === '900'")
+        page.evaluate("history.back()")
+        page.wait("!document.querySelector('#range')")
+        again = self.browser.open(f"{self.folder / 'golden.html'}{state}")
+        self.near(again.evaluate(held), wanted, "of the address")
+        again.click("#whole-time")
+        again.wait("!document.querySelector('#range') && !document.querySelector('.chip')")
+        expect(again.problems(), [], "problems")
+        page = self.browser.open(f"{self.folder / 'golden.html'}#from=410&to=420&unit=range")
+        expect([page.evaluate("document.querySelector('#range')"), page.problems()], [None, []],
+               "a range within two points")
+
+    def a_difference_has_both_curves(self):
+        path = GOLDEN / "heap-raw" / "handmade-by-context.profraw"
+        other = GOLDEN / "heap-raw" / "handmade-over-time.profraw"
+        html = self.folder / "curves.html"
+        self.run("report", path, "--base", other, "-q", "-o", html)
+        page = self.browser.open(html)
+        expect(page.problems(), [], "problems")
+        curves = [json.loads(self.run("show", "--json", "-q", p))["over_time"] for p in
+                  (other, path)]
+        drawn = page.evaluate("Array.from(document.querySelectorAll('.timeline .curve'), "
+                              "(c) => c.getAttribute('points').split(' ').length)")
+        expect(drawn, [len(c["points"]) + 1 for c in curves], "points of before and now")
+        tops = page.evaluate("Array.from(document.querySelectorAll('.timeline .curve'), (c) => "
+                             "Math.min(...c.getAttribute('points').split(' ').map((p) => "
+                             "Number(p.split(',')[1]))))")
+        high = [max(p["bytes"] for p in c["points"] + [{"bytes": c["peak_bytes"]}])
+                for c in curves]
+        expect(tops[0] == tops[1], high[0] == high[1], "equally high")
+        areas = "document.querySelectorAll('.timeline polygon.held').length"
+        require(page.evaluate(areas) > 0, "areas of now")
+        page.click("input[name=side][value=before] + span")
+        page.settle()
+        expect(page.problems(), [], "problems")
+
     def widths_at_the_peak_and_at_exit(self):
         page = self.browser.open(self.report_of(GOLDEN / "heap-raw" / "handmade-over-time.profraw"))
         whole = "document.querySelector('.box').ariaLabel"
@@ -504,6 +583,11 @@ class Suite:
         page = self.open()
         expect(page.evaluate("document.querySelectorAll('.timeline, input[value=peak], "
                              "input[value=exit]').length"), 0, "of a profile that does not know")
+
+    def near(self, found, wanted, what):
+        require(len(found) == len(wanted) and
+                all(abs(a - b) < 1e-6 * b for a, b in zip(found, wanted)),
+                f"{what}: found {found}, expected {wanted}")
 
     def report_of(self, path):
         page = self.folder / "golden.html"
@@ -515,7 +599,7 @@ class Suite:
         expect(self.report(self.before).read_bytes() == first, True, "equal bytes")
 
 
-HELPERS = ("run", "report", "json", "open", "report_of")
+HELPERS = ("run", "report", "json", "open", "near", "report_of")
 MISSING = [what for what, found in (("chromium", find_chromium()),
                                     ("clang++-22", shop.find_compiler())) if not found]
 sys.exit(run(Suite, HELPERS, MISSING, sys.argv[2:]))

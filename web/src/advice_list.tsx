@@ -64,6 +64,10 @@ export function AdviceList({ model, onOpen, onFilter }: Props) {
                                     : `all ${format.count(a.contexts)} contexts`}
                             </button>
                         )}
+                        <details class="example">
+                            <summary>An example of the change</summary>
+                            <Diff text={a.example} />
+                        </details>
                         <details>
                             <summary>The rule</summary>
                             <p class="quiet">{a.rule}.</p>
@@ -72,6 +76,24 @@ export function AdviceList({ model, onOpen, onFilter }: Props) {
                 ))}
             </ol>
         </section>
+    );
+}
+
+/** Lines of a diff. */
+function Diff({ text }: { text: string }) {
+    const kinds: Record<string, string> = { "+": "added", "-": "removed" };
+    return (
+        <pre>
+            {text
+                .replace(/\n$/, "")
+                .split("\n")
+                .map((line, i) => (
+                    <span key={i} class={`line ${kinds[line[0]!] ?? ""}`}>
+                        {line}
+                        {"\n"}
+                    </span>
+                ))}
+        </pre>
     );
 }
 

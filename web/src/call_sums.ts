@@ -14,6 +14,12 @@ export interface Sandwich {
     callees: Neighbours;
 }
 
+export interface FunctionLines {
+    file: number; // text; 0: unknown
+    offsets: boolean; // from the function's first line
+    sums: Map<number, number>;
+}
+
 export const NONE = -1;
 const UNKNOWN = "(library not known)";
 
@@ -181,6 +187,30 @@ export class CallSums {
             add(callees, below, values[c]!);
         });
         return { callers: falling(callers), callees: falling(callees) };
+    }
+
+    /** Of the contexts that go through each line of a function; a context counts once for a line.
+     * Lines that only their distance from the function's first one is known of are offsets. */
+    lines(row: number, values: Float64Array): FunctionLines {
+        const { frames, nodes, funcs, contexts } = this.model.data;
+        const sums = new Map<number, number>();
+        const found: FunctionLines = { file: 0, offsets: false, sums };
+        this.through(row).forEach((is, c) => {
+            if (!is) return;
+            const lines = new Set<number>();
+            for (let n = contexts.node[c]!; n > 0; n = this.model.nodeParent[n]!) {
+                const isSite = n === this.model.siteNode[c] && this.siteRow[c] === row;
+                if (this.nodeRow[n] !== row && !isSite) continue;
+                const frame = nodes.frame[n]!;
+                const { line, line_offset: offset } = frames;
+                found.file ||= funcs.file[frames.func[frame]!]!;
+                found.offsets ||= !line[frame] && offset[frame]! > 0;
+                lines.add(line[frame]! || offset[frame]!);
+            }
+            for (const line of lines) sums.set(line, (sums.get(line) ?? 0) + values[c]!);
+        });
+        sums.delete(0);
+        return found;
     }
 
     /** Rows of a stack, innermost first; one that calls itself stands there once. */

@@ -64,6 +64,7 @@ function Spread({ model, context }: { model: HeapModel; context: number }) {
         ["Lifetime", "MinLifetime", "TotalLifetime", "MaxLifetime", format.ms],
         ["Accesses", "MinAccessCount", "TotalAccessCount", "MaxAccessCount", accesses],
     ];
+    if (!model.knowsAccesses) rows.pop();
     const cell = (v: number | null, text: (v: number) => string) => (v === null ? "–" : text(v));
     return (
         <table class="spread">
@@ -127,7 +128,7 @@ function Advice({ model, context }: { model: HeapModel; context: number }) {
 /** Accesses over the object, a bar per 8 bytes or more. */
 function Histogram({ model, context }: { model: HeapModel; context: number }) {
     const words = model.data.histograms[context];
-    if (!words) return null;
+    if (!words || model.data.some_accesses) return null;
     const step = Math.ceil(words.length / 128);
     const bars: number[] = [];
     for (let i = 0; i < words.length; i += step)

@@ -25,6 +25,16 @@ function columns(model: HeapModel): TableColumn[] {
             text: (c) => format.bytes(model.bytes[c]!),
         },
     ];
+    if (model.range) {
+        const held = model.weights("range");
+        list.unshift({
+            key: "range",
+            title: "In the range",
+            hint: "alive on average",
+            value: (c) => held[c]!,
+            text: (c) => format.bytes(held[c]!),
+        });
+    }
     const before = model.bytesBefore;
     if (before)
         list.push(
@@ -88,7 +98,7 @@ export function ContextTable({ model, ...rest }: Props) {
             noun="context"
             n={model.n}
             columns={all}
-            sortedBy={model.isDiff ? "change" : "bytes"}
+            sortedBy={model.range ? "range" : model.isDiff ? "change" : "bytes"}
             sum={sum}
             row={(c) => <RowHead model={model} context={c} />}
             empty="No context has this in its call stack."

@@ -33,14 +33,13 @@ export const weightNames: Record<Weight, string> = {
     lifetime: "Bytes × lifetime",
     peak: "At the peak",
     exit: "Left at exit",
+    range: "In the range",
 };
 
 export function weightText(weight: Weight, v: number): string {
     if (weight === "lifetime") return `${format.bytes(v)}·s`;
-    if (weight === "bytes" || weight === "peak" || weight === "exit") return format.bytes(v);
-    return weight === "count"
-        ? format.plural(v, "object")
-        : format.plural(v, "access", "accesses");
+    if (weight === "count") return format.plural(v, "object");
+    return weight === "accesses" ? format.plural(v, "access", "accesses") : format.bytes(v);
 }
 
 interface Sums {
@@ -149,7 +148,7 @@ export function FlameGraph(props: Props) {
                         <span>
                             {format.plural(s.count[node]!, "object")},{" "}
                             {format.bytes(s.bytes[node]!)}
-                            {model.data.now.TotalAccessCount && `, ${heat(node)}`}
+                            {model.knowsAccesses && `, ${heat(node)}`}
                         </span>
                         {s.before && (
                             <span>

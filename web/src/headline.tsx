@@ -54,15 +54,12 @@ function tiles(data: HeapData): Tile[] {
     for (const { key, label, of, text, detail } of figures) {
         const now = of(data.totals);
         const before = data.totals_before && of(data.totals_before);
-        if (now === undefined) continue;
+        if (now === undefined || (key === "TotalAccessCount" && data.some_accesses)) continue;
         const tile: Tile = {
             key,
             label,
             value: text(now),
-            detail:
-                key === "TotalAccessCount" && data.some_accesses
-                    ? "by library functions alone"
-                    : detail(data.totals),
+            detail: detail(data.totals),
             exact: data.totals[key]!,
         };
         if (before) tile.change = now / before;

@@ -110,6 +110,14 @@ export function HeapFunctions(props: Props) {
     const all = useMemo(() => columns(model, sums, weight), [model, sums, weight]);
     const values = useMemo(() => sums.self(model.weights(weight)), [model, sums, weight]);
     const whole = useMemo(() => model.whole(weight), [model, weight]);
+    // Of a range only those are shown that held something then.
+    const matches = useMemo(() => {
+        if (weight !== "range") return props.matches;
+        const total = sums.total(model.weights(weight));
+        return Uint8Array.from(total, (v, row) =>
+            v > 0 && (!props.matches || props.matches[row]) ? 1 : 0,
+        );
+    }, [model, sums, weight, props.matches]);
     const sum = (rows: number[]) => {
         const self = rows.reduce((total, row) => total + values[row]!, 0);
         return `self ${weightText(weight, self)} (${format.percent(self / whole)})`;
@@ -128,7 +136,7 @@ export function HeapFunctions(props: Props) {
             sort={props.sort}
             onSort={props.onSort}
             perPage={PER_PAGE}
-            matches={props.matches}
+            matches={matches}
             filter={null}
             onClearFilter={() => undefined}
             onOpen={props.onOpen}

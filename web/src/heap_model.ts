@@ -1,11 +1,15 @@
 // A heap profile as the views want it: contexts with derived numbers, and the tree of calling
 // functions with sums.
-import type { Column, HeapData } from "./data";
+import type { Column, HeapData, OverTime } from "./data";
+import type { Range } from "./held_times";
+import { averageOf, curveOf, heldIn } from "./held_times";
 import { PairIndex } from "./pair_index";
 import type { Tree } from "./tree";
 import { addUp, link } from "./tree";
 
-export type Weight = "bytes" | "count" | "accesses" | "lifetime" | "peak" | "exit";
+export type Weight = "bytes" | "count" | "accesses" | "lifetime" | "peak" | "exit" | "range";
+
+export type Side = "now" | "before";
 
 /** Fields that are weights as they are. */
 const fields = {
@@ -42,6 +46,7 @@ export class HeapModel {
     readonly n: number;
     readonly bytes: Float64Array;
     readonly count: Float64Array;
+    readonly knowsAccesses: boolean;
     readonly accesses: Float64Array; // NaN: unknown
     readonly life: Float64Array; // average, ms; NaN: unknown
     readonly density: Float64Array; // accesses per byte; NaN: unknown
@@ -52,6 +57,7 @@ export class HeapModel {
     /** Node in which the program, rather than a library on its behalf, asks for the memory of each
      * context: the innermost one of the program, or else the leaf; 0: no stack. */
     readonly siteNode: Int32Array;
+    range: Range | null = null; // of time, of which there is a weight
     private readonly sourceOf = new Map<number, Record<string, string>>();
 
     constructor(readonly data: HeapData) {
@@ -59,12 +65,16 @@ export class HeapModel {
         this.isDiff = data.before !== undefined;
         this.bytes = column(data.now.TotalSize, n, 0);
         this.count = column(data.now.AllocCount, n, 0);
-        this.accesses = column(data.now.TotalAccessCount, n, NaN);
+        // Those of library functions alone say nothing about what is used.
+        this.knowsAccesses = !data.some_accesses && data.now.TotalAccessCount !== undefined;
+        const accesses = this.knowsAccesses ? data.now.TotalAccessCount : undefined;
+        this.accesses = column(accesses, n, NaN);
         const life = column(data.now.TotalLifetime, n, NaN);
         this.life = life.map((v, i) => v / this.count[i]!);
         this.density = this.accesses.map((v, i) => v / this.bytes[i]!);
         this.averageDensity =
-            (data.totals.TotalAccessCount ?? NaN) / (data.totals.TotalSize || NaN);
+            (this.knowsAccesses ? (data.totals.TotalAccessCount ?? NaN) : NaN) /
+            (data.totals.TotalSize || NaN);
         this.bytesBefore = data.before ? column(data.before.TotalSize, n, 0) : null;
         this.nodeParent = new Int32Array(data.nodes.parent).map((step, i) => i - step);
         this.siteNode = this.findSites();
@@ -81,8 +91,40 @@ export class HeapModel {
         return Int32Array.from(contexts.node, (node) => siteOf[node] || node);
     }
 
+    /** The same profile with a range of time, which is a weight of its own. */
+    in(range: Range | null): HeapModel {
+        const model = Object.create(this) as HeapModel;
+        model.range = range;
+        return model;
+    }
+
+    /** The fields of contexts. */
+    side(side: Side): Record<string, Column> {
+        return (side === "before" && this.data.before) || this.data.now;
+    }
+
+    times(side: Side): OverTime | undefined {
+        return side === "now" ? this.data.over_time : this.data.over_time_before;
+    }
+
+    /** Rows by the ids that contexts have in a profile. */
+    rowsOfIds(side: Side): Map<number, number> {
+        const { id, change, before } = this.data.contexts;
+        const rows = new Map<number, number>();
+        id.forEach((now, row) => {
+            if (side === "before") rows.set((before?.[row] ?? 0) - 1, row);
+            // What is gone has its id from before.
+            else if (!change || this.change(row) !== "gone") rows.set(now, row);
+        });
+        return rows;
+    }
+
     weights(weight: Weight, before = false): Float64Array {
-        const data = (before && this.data.before) || this.data.now;
+        if (weight === "range")
+            return this.range
+                ? heldIn(this, this.range, before ? "before" : "now")
+                : new Float64Array(this.n);
+        const data = this.side(before ? "before" : "now");
         if (weight !== "lifetime") return column(data[fields[weight]], this.n, 0);
         const size = column(data.TotalSize, this.n, 0);
         const objects = column(data.AllocCount, this.n, 0);
@@ -92,7 +134,9 @@ export class HeapModel {
 
     /** The whole program's, with contexts that are not on the page where their sum is known. */
     whole(weight: Weight): number {
-        const { totals } = this.data;
+        const { totals, over_time: times } = this.data;
+        if (weight === "range" && times && this.range)
+            return averageOf(curveOf(times, "bytes"), this.range) || 1;
         if (weight === "bytes" && totals.TotalSize) return totals.TotalSize;
         if (weight === "count" && totals.AllocCount) return totals.AllocCount;
         if (weight === "accesses" && totals.TotalAccessCount) return totals.TotalAccessCount;
@@ -102,10 +146,11 @@ export class HeapModel {
     /** Which weights the profile knows at all. */
     knownWeights(): Weight[] {
         const known: Weight[] = ["bytes", "count"];
-        if (this.data.now.TotalAccessCount) known.push("accesses");
+        if (this.knowsAccesses) known.push("accesses");
         if (this.data.now.TotalLifetime) known.push("lifetime");
         if (this.data.now.PeakSize) known.push("peak");
         if (this.data.now.ExitSize) known.push("exit");
+        if (this.range) known.push("range");
         return known;
     }
 
@@ -179,6 +224,11 @@ export class HeapModel {
         for (let n = this.data.contexts.node[context]!; n > 0; n = this.nodeParent[n]!)
             nodes.push(n);
         return nodes;
+    }
+
+    /** The text of a line of a file; undefined: it is not on the page. */
+    sourceText(file: number, line: number): string | undefined {
+        return this.sourceOf.get(file)?.[line];
     }
 
     /** Source lines around a frame: [number, text] pairs. */

@@ -27,9 +27,9 @@ function subtitle(data: HeapData): string {
 }
 
 export function HeapReport({ data }: { data: HeapData }) {
-    const model = useMemo(() => new HeapModel(data), [data]);
-    const view = useView(model);
-    const { sums, weight, query, matches, marked, rows, filter, setFilter, context } = view;
+    const profile = useMemo(() => new HeapModel(data), [data]);
+    const view = useView(profile);
+    const { model, sums, weight, query, matches, marked, rows, filter, setFilter, context } = view;
     const hits = useHits(view);
     useKeys(view.panel !== null, view.close);
 
@@ -53,6 +53,7 @@ export function HeapReport({ data }: { data: HeapData }) {
                         matches={marked}
                         kind={view.held}
                         onBy={view.setHeldBy}
+                        onRange={view.setRange}
                     />
                 )}
                 {data.plan && <PlanGroups plan={data.plan} />}
@@ -85,6 +86,7 @@ export function HeapReport({ data }: { data: HeapData }) {
                             onOpen={view.openRow}
                         />
                         <ContextTable
+                            key={model.range ? "range" : "all"}
                             model={model}
                             matches={matches}
                             filter={filter}
@@ -95,7 +97,7 @@ export function HeapReport({ data }: { data: HeapData }) {
                         {data.types && (
                             <TypeTable
                                 model={model}
-                                matches={view.row === null ? matches : marked}
+                                matches={view.row === null && !model.range ? matches : marked}
                                 onFilter={setFilter}
                             />
                         )}
@@ -106,13 +108,15 @@ export function HeapReport({ data }: { data: HeapData }) {
                             onOpen={view.openContext}
                             onFilter={setFilter}
                         />
-                        <Scatter
-                            model={model}
-                            matches={matches}
-                            filter={filter}
-                            onOpen={view.openContext}
-                            open={context}
-                        />
+                        {!data.some_accesses && (
+                            <Scatter
+                                model={model}
+                                matches={matches}
+                                filter={filter}
+                                onOpen={view.openContext}
+                                open={context}
+                            />
+                        )}
                     </div>
                 </div>
                 <Rest data={data} />
@@ -151,9 +155,9 @@ function Rest({ data }: { data: HeapData }) {
             )}
             {data.some_accesses && (
                 <p id="some-accesses">
-                    The program was not compiled for this: accesses are those of library functions
-                    alone (memcpy and their like), so that what is not used, cold or hot cannot be
-                    told.
+                    The program was not compiled for recording: accesses were counted in library
+                    functions alone (memcpy and the like), so that it is not known what is not
+                    used, cold or hot, and the page does not show it.
                 </p>
             )}
             <p>

@@ -1,7 +1,7 @@
 // What the page of a heap profile shows at the moment: the unit, the search, what is chosen. The
 // address of the page keeps it.
 import { useCallback, useMemo, useState } from "preact/hooks";
-import { useAddress } from "./address";
+import { number, useAddress } from "./address";
 import type { Grouping } from "./call_sums";
 import { CallSums } from "./call_sums";
 import type { Sort } from "./data_table";
@@ -9,14 +9,21 @@ import * as format from "./format";
 import type { CallTree, HeapModel, Weight } from "./heap_model";
 import { firstSort } from "./heap_functions";
 import type { HeldBy, HeldKind } from "./held";
+import type { Range } from "./held_times";
+import { nearestPoint, rangeOf } from "./held_times";
 import type { Filter } from "./page_frame";
 import { within } from "./tree";
 
 export type View = ReturnType<typeof useView>;
 
 /** The words of the address. */
-function useStates(model: HeapModel) {
+function useStates(profile: HeapModel) {
     const { get, change } = useAddress();
+    const [from, to] = [number(get("from")), number(get("to"))];
+    const model = useMemo(() => {
+        const range = rangeFrom(profile, from, to);
+        return range ? profile.in(range) : profile;
+    }, [profile, from, to]);
     const unit = get("unit") as Weight | null;
     const weight: Weight = unit && model.knownWeights().includes(unit) ? unit : "bytes";
     const programOnly = get("frames") !== "all";
@@ -33,6 +40,7 @@ function useStates(model: HeapModel) {
     const flame = (get("flame") ?? "").split(" ");
     return {
         change,
+        model,
         weight,
         programOnly,
         bottomUp: flame.includes("bottom-up"),
@@ -45,10 +53,6 @@ function useStates(model: HeapModel) {
         chosen: get("chosen"),
         context: context !== null && context < model.n ? context : null,
     };
-}
-
-function number(text: string | null): number | null {
-    return text !== null && /^\d{1,9}$/.test(text) ? Number(text) : null;
 }
 
 /** The contexts at or below a box of the flame graph. */
@@ -66,6 +70,13 @@ function heldBy(model: HeapModel, word: string | null): HeldBy {
     return word === "library" && model.knowsLibraries() ? word : "function";
 }
 
+/** The range of time that is asked for, as far as it is one. */
+function rangeFrom(model: HeapModel, from: number | null, to: number | null): Range | null {
+    const points = model.data.over_time?.points;
+    if (!points || from === null || to === null) return null;
+    return rangeOf(points, nearestPoint(points, from), nearestPoint(points, to));
+}
+
 /** Contexts that the search and the filter have; null: all. */
 function both(n: number, matches: Uint8Array | null, filter: Filter | null): Uint8Array | null {
     if (!filter) return matches;
@@ -74,9 +85,21 @@ function both(n: number, matches: Uint8Array | null, filter: Filter | null): Uin
     );
 }
 
-export function useView(model: HeapModel) {
-    const states = useStates(model);
-    const { change, programOnly, by, query, chosen, context, bottomUp, byType } = states;
+/** Of a range only what held something then is shown. */
+function inRange(model: HeapModel, filter: Filter | null): Filter | null {
+    const { range } = model;
+    if (!range) return filter;
+    const held = model.weights("range");
+    const text = `from ${format.ms(range.from)} to ${format.ms(range.to)}`;
+    return {
+        text: filter ? `${filter.text}, ${text}` : text,
+        has: (c) => held[c]! > 0 && (!filter || filter.has(c)),
+    };
+}
+
+export function useView(profile: HeapModel) {
+    const states = useStates(profile);
+    const { change, model, programOnly, by, query, chosen, context, bottomUp, byType } = states;
     const [other, setOther] = useState<Filter | null>(null);
     const [closed, setClosed] = useState<string | null>(null);
     const sums = useMemo(() => new CallSums(model, by, programOnly), [model, by, programOnly]);
@@ -88,11 +111,12 @@ export function useView(model: HeapModel) {
         [model, programOnly, byType, bottomUp],
     );
     const zoom = states.zoom !== null && states.zoom < tree.parent.length ? states.zoom : 0;
-    const filter = useMemo<Filter | null>(() => {
+    const narrowed = useMemo<Filter | null>(() => {
         if (row === null) return zoom ? below(model, tree, zoom, bottomUp) : other;
         const inside = sums.through(row);
         return { text: `through ${format.fit(sums.name(row), 60)}`, has: (c) => inside[c] === 1 };
     }, [model, sums, row, other, tree, zoom, bottomUp]);
+    const filter = useMemo(() => inRange(model, narrowed), [model, narrowed]);
     const marked = useMemo(
         () => both(model.n, matches, filter),
         [model, matches, filter],
@@ -131,8 +155,21 @@ export function useView(model: HeapModel) {
         },
         [change],
     );
-    // What the table is narrowed to comes from the row, or else from the box.
-    const clearFilter = () => (row !== null ? change({ chosen: null }, true) : setFilter(null));
+    // What the table is narrowed to comes from the row, or else from the box, and then the range.
+    const clearFilter = () => {
+        if (row !== null) change({ chosen: null }, true);
+        else if (narrowed) setFilter(null);
+        else setRange(null);
+    };
+    const setRange = (range: Range | null) =>
+        change(
+            {
+                from: range && String(range.from),
+                to: range && String(range.to),
+                unit: range && "range",
+            },
+            true,
+        );
     const setZoom = (node: number) => {
         setOther(null);
         const inside = node ? within(tree, node) : null;
@@ -155,7 +192,7 @@ export function useView(model: HeapModel) {
     };
     return {
         ...states,
-        model,
+        setRange,
         tree,
         zoom,
         setZoom,

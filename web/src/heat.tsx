@@ -47,7 +47,13 @@ export function ChangeLegend({ what }: { what: string }) {
 export function Legend({ model }: { model: HeapModel }) {
     if (model.isDiff) return <ChangeLegend what="change" />;
     if (Number.isNaN(model.averageDensity))
-        return <p class="legend quiet">no access counts in this profile</p>;
+        return (
+            <p class="legend quiet">
+                {model.data.some_accesses
+                    ? "no heat: accesses are those of library functions alone"
+                    : "no access counts in this profile"}
+            </p>
+        );
     return (
         <p class="legend quiet">
             <span>accesses per byte: cold</span>

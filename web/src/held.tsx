@@ -6,7 +6,9 @@ import { rowName } from "./advice_list";
 import type { CallSums } from "./call_sums";
 import { NONE } from "./call_sums";
 import * as format from "./format";
-import type { HeapModel } from "./heap_model";
+import type { HeapModel, Side } from "./heap_model";
+import type { Curve, Moment } from "./held_times";
+import { momentsOf, slices } from "./held_times";
 
 export const AT_ONCE = 8; // areas, each of a colour of its own
 
@@ -28,60 +30,9 @@ export function heldName(
     return sums ? format.brief(sums.name(row)) : rowName(model, row, rows);
 }
 
-/** What contexts held at one time; of those that are not told, others held more. */
-export interface Moment {
-    ms: number;
-    held: Map<number, number>; // bytes, by row
-}
-
-/** What was alive in all: pairs of ms and bytes, whose times do not fall. */
-export type Curve = (readonly [ms: number, bytes: number])[];
-
 export interface Held {
     moments: Moment[]; // times rise
     rows: [row: number, most: number][]; // by the most that each held at a time, falling
-}
-
-/** All contexts at one time, of a field of the profile. */
-function whole(model: HeapModel, ms: number, field: "PeakSize" | "ExitSize"): Moment {
-    const held = new Map<number, number>();
-    model.data.now[field]?.forEach((bytes, row) => {
-        if (bytes) held.set(row, bytes);
-    });
-    return { ms, held };
-}
-
-function sum(moment: Moment): number {
-    let bytes = 0;
-    for (const more of moment.held.values()) bytes += more;
-    return bytes;
-}
-
-function collect(model: HeapModel): Moment[] {
-    const { over_time: times, contexts } = model.data;
-    if (!times?.points.length) return [];
-    const rowOf = new Map(contexts.id.map((id, row) => [id, row]));
-    const byMs = new Map<number, Moment>();
-    const { point, context, bytes } = times.shares ?? { point: [], context: [], bytes: [] };
-    point.forEach((p, i) => {
-        const { ms } = times.points[p]!;
-        const moment = byMs.get(ms) ?? { ms, held: new Map<number, number>() };
-        byMs.set(ms, moment);
-        const row = rowOf.get(context[i]!);
-        if (row !== undefined) moment.held.set(row, bytes[i]!);
-    });
-    // Of several processes peak and exit are sums, and the curve is that of one of them.
-    if (times.processes === 1) {
-        const last = times.points[times.points.length - 1]!;
-        const exit = whole(model, last.ms, "ExitSize");
-        // What a killed process last held may be more recent than its last point. Files of other
-        // tools do not tell what was alive at the end; then the last time that is told stays.
-        if (model.data.now.ExitSize && sum(exit) <= last.bytes) byMs.set(last.ms, exit);
-        if (model.data.now.PeakSize) {
-            byMs.set(times.peak_ms, whole(model, times.peak_ms, "PeakSize"));
-        }
-    }
-    return [...byMs.values()].sort((a, b) => a.ms - b.ms);
 }
 
 /** Rows of functions or libraries instead of contexts; only of contexts that match. */
@@ -105,32 +56,10 @@ export function useHeld(
     model: HeapModel,
     { sums }: HeldKind,
     matches: Uint8Array | null,
+    side: Side,
 ): Held {
-    const moments = useMemo(() => collect(model), [model]);
+    const moments = useMemo(() => momentsOf(model, side), [model, side]);
     return useMemo(() => grouped(moments, sums, matches), [moments, sums, matches]);
-}
-
-/** A time, what contexts held when it was last told, and how much larger all was since. */
-interface Slice {
-    ms: number;
-    moment: Moment;
-    scale: number;
-}
-
-/** Between two times the last split is that of the curve: a new one is known when it is told. */
-function slices(moments: Moment[], curve: Curve): Slice[] {
-    const found: Slice[] = [];
-    let at = 0; // of the curve; what is before it is not later than the moment
-    moments.forEach((moment, i) => {
-        const end = moments[i + 1]?.ms ?? Infinity;
-        while (at < curve.length && curve[at]![0] <= moment.ms) at++;
-        const then = curve[at - 1]?.[1] ?? 0;
-        const add = (ms: number, bytes: number) =>
-            found.push({ ms, moment, scale: then ? bytes / then : 1 });
-        add(moment.ms, then);
-        for (; at < curve.length && curve[at]![0] <= end; at++) add(...curve[at]!);
-    });
-    return found;
 }
 
 /** The areas of some rows; they end where the curve does. */

@@ -1,11 +1,12 @@
 // A function or a library between those that call it and those that it calls.
-import { useMemo, useState } from "preact/hooks";
-import { AllButton } from "./all_button";
+import { useMemo } from "preact/hooks";
 import type { CallSums, Neighbours } from "./call_sums";
 import { NONE } from "./call_sums";
 import { weightNames, weightText } from "./flame_graph";
 import * as format from "./format";
 import type { HeapModel, Weight } from "./heap_model";
+import type { Neighbour } from "./neighbours";
+import { NeighbourList } from "./neighbours";
 import { SidePanel } from "./side_panel";
 
 interface Props {
@@ -30,7 +31,15 @@ export function SandwichPanel({ model, sums, row, weight, onOpen, onClose }: Pro
     const place = sums.place(row);
     const shortened = format.brief(name) !== name;
     const contexts = inside.reduce((n, is) => n + is, 0);
-    const list = { sums, weight, total, onOpen };
+    const list = (rows: Neighbours, none: string): Neighbour[] =>
+        rows.map(([at, sum]) => ({
+            key: at,
+            name: at === NONE ? none : sums.name(at),
+            share: sum / (total || 1),
+            exact: sum,
+            text: weightText(weight, sum),
+            open: at === NONE ? null : () => onOpen(at),
+        }));
     return (
         <SidePanel title={format.brief(name)} about={row} onClose={onClose}>
             {sums.by === "function" && (shortened || sums.fullName(row) !== name) && (
@@ -79,66 +88,86 @@ export function SandwichPanel({ model, sums, row, weight, onOpen, onClose }: Pro
                 for each.
             </p>
             <h3>Callers</h3>
-            <List id="callers" {...list} rows={around.callers} none="(none: outermost)" />
+            <NeighbourList id="callers" list={list(around.callers, "(none: outermost)")} />
             <h3>Callees</h3>
-            <List
-                id="callees"
-                {...list}
-                rows={around.callees}
-                none="(none: allocated in it)"
-            />
+            <NeighbourList id="callees" list={list(around.callees, "(none: allocated in it)")} />
+            {sums.by === "function" && (
+                <Lines sums={sums} row={row} values={values} weight={weight} total={total} />
+            )}
         </SidePanel>
     );
 }
 
-interface Of {
+const AROUND = 2; // lines of source shown next to one with an amount
+
+/** The lines of the function that contexts go through, beside the text of the file. */
+function Lines(props: {
     sums: CallSums;
+    row: number;
+    values: Float64Array;
     weight: Weight;
     total: number;
-    onOpen: (row: number) => void;
-}
-
-const SHOWN = 12;
-const MOST = 300; // when all are asked for
-
-/** `none`: what stands for no function. */
-function List(props: Of & { id: string; rows: Neighbours; none: string }) {
-    const { id, rows, none, ...of } = props;
-    const [all, setAll] = useState(false);
+}) {
+    const { sums, row, values, weight, total } = props;
+    const lines = useMemo(() => sums.lines(row, values), [sums, row, values]);
+    const text = (line: number) =>
+        lines.offsets ? undefined : sums.model.sourceText(lines.file, line);
+    const shown = new Set<number>();
+    for (const line of lines.sums.keys())
+        for (let at = line - AROUND; at <= line + AROUND; at++)
+            if (lines.sums.has(at) || text(at) !== undefined) shown.add(at);
+    if (!lines.sums.size) return null;
     return (
         <>
-            <ul class="neighbours" id={id}>
-                {rows.slice(0, all ? MOST : SHOWN).map(([row, sum]) => (
-                    <Item key={row} {...of} row={row} sum={sum} none={none} />
-                ))}
-            </ul>
-            <AllButton n={rows.length} shown={SHOWN} most={MOST} all={all} onAll={setAll} />
+            <h3>Lines</h3>
+            <p class="quiet">
+                {lines.offsets
+                    ? "Counted from the function's first line; -b BINARY gives their real numbers."
+                    : "A context counts for each line that it goes through."}
+            </p>
+            <ol class="inside" id="lines">
+                {[...shown]
+                    .sort((a, b) => a - b)
+                    .map((line) => (
+                        <Line
+                            key={line}
+                            label={lines.offsets ? `+${line}` : String(line)}
+                            sum={lines.sums.get(line)}
+                            amount={(sum) => weightText(weight, sum)}
+                            total={total}
+                            text={text(line)}
+                        />
+                    ))}
+            </ol>
         </>
     );
 }
 
-function Item(props: Of & { row: number; sum: number; none: string }) {
-    const { sums, row, sum, none, total, weight, onOpen } = props;
-    const share = sum / (total || 1);
+function Line(props: {
+    label: string;
+    sum: number | undefined; // undefined: a line between
+    amount: (sum: number) => string;
+    total: number;
+    text: string | undefined;
+}) {
+    const { label, sum, amount, total, text } = props;
+    if (sum === undefined)
+        return (
+            <li class="source-line">
+                <span class="where">{label}</span>
+                <code>{text}</code>
+            </li>
+        );
     return (
         <li data-exact={sum}>
-            <span class="share">{format.percent(share)}</span>
-            <span class="meter" aria-hidden="true">
-                <span style={{ width: `${Math.min(100, 100 * share)}%` }} />
-            </span>
-            {row === NONE ? (
-                <span class="quiet">{none}</span>
-            ) : (
-                <button
-                    type="button"
-                    class="link"
-                    title={sums.name(row)}
-                    onClick={() => onOpen(row)}
-                >
-                    {format.brief(sums.name(row))}
-                </button>
-            )}
-            <span class="many quiet">{weightText(weight, sum)}</span>
+            <div class="at">
+                <span class="where">{label}</span>
+                <span class="meter" aria-hidden="true">
+                    <span style={{ width: `${(100 * sum) / (total || 1)}%` }} />
+                </span>
+                <span class="many">{amount(sum)}</span>
+                {text !== undefined && <code>{text}</code>}
+            </div>
         </li>
     );
 }

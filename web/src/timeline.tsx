@@ -5,14 +5,18 @@ import { scaleLinear } from "d3-scale";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { OverTime } from "./data";
 import * as format from "./format";
-import type { HeapModel } from "./heap_model";
-import type { HeldBy, HeldKind, Moment } from "./held";
+import type { HeapModel, Side } from "./heap_model";
+import type { HeldBy, HeldKind } from "./held";
 import { AT_ONCE, HeldAreas, heldName, HeldLegend, useHeld } from "./held";
+import type { Curve, Moment, Range } from "./held_times";
+import { curveOf, nearestPoint, rangeOf } from "./held_times";
+import { RangeBar } from "./time_range";
 import { Tip } from "./tip";
 import { useWidth } from "./use_width";
 
 type Shown = "bytes" | "objects";
 
+const LEAST_DRAG = 5; // pixels; less is a click
 const margin = { left: 64, right: 26, top: 18, bottom: 22 };
 const heightOf = (width: number) => (width > 1600 ? 260 : 190);
 const names: Record<Shown, string> = { bytes: "Bytes alive", objects: "Objects alive" };
@@ -59,24 +63,24 @@ function HeldThen(props: {
     );
 }
 
-function usePlot(times: OverTime, shown: Shown, width: number, height: number) {
+/** The curves of the profile and of the one that it is compared with, on the same axes. */
+function usePlot(model: HeapModel, shown: Shown, width: number, height: number) {
+    const { over_time: times, over_time_before: before } = model.data;
     return useMemo(() => {
-        const { points } = times;
-        const peak = shown === "bytes" ? times.peak_bytes : times.peak_objects;
-        const highest = points.reduce((most, p) => Math.max(most, p[shown]), Math.max(peak, 1));
-        const last = Math.max(points[points.length - 1]!.ms, times.peak_ms, 1);
+        const curve = curveOf(times!, shown);
+        const other = before && before.points.length > 1 ? curveOf(before, shown) : null;
+        const all = [...curve, ...(other ?? [])];
+        const peak = shown === "bytes" ? times!.peak_bytes : times!.peak_objects;
+        const highest = all.reduce((most, [, v]) => Math.max(most, v), 1);
+        const last = all.reduce((most, [ms]) => Math.max(most, ms), 1);
         const xs = scaleLinear([0, last], [margin.left, width - margin.right]);
         const ys = scaleLinear([0, highest], [height - margin.bottom, margin.top]);
-        // The peak is between two points, nearly always.
-        const at = before(points, times.peak_ms);
-        const values = points.map((p) => [p.ms, p[shown]] as const);
-        const drawn = [...values.slice(0, at), [times.peak_ms, peak] as const, ...values.slice(at)];
-        const line = drawn.map(([ms, v]) => `${xs(ms).toFixed(1)},${ys(v).toFixed(1)}`);
-        const first = `${xs(drawn[0]![0])},${ys(0)}`;
-        const end = `${xs(drawn[drawn.length - 1]![0])},${ys(0)}`;
-        const area = [first, ...line, end].join(" ");
-        return { xs, ys, peak, highest, drawn, line: line.join(" "), area };
-    }, [times, shown, width, height]);
+        const line = (points: Curve) =>
+            points.map(([ms, v]) => `${xs(ms).toFixed(1)},${ys(v).toFixed(1)}`).join(" ");
+        const area = (points: Curve) =>
+            `${xs(points[0]![0])},${ys(0)} ${line(points)} ${xs(points.at(-1)![0])},${ys(0)}`;
+        return { xs, ys, peak, highest, curve, other, line, area };
+    }, [times, before, shown, width, height]);
 }
 
 export function Timeline(props: {
@@ -85,15 +89,19 @@ export function Timeline(props: {
     matches: Uint8Array | null; // contexts that areas have
     kind: HeldKind;
     onBy: (by: HeldBy) => void;
+    onRange: (range: Range | null) => void;
 }) {
-    const { model, times, matches, kind } = props;
+    const { model, times, matches, kind, onRange } = props;
     const frame = useRef<HTMLDivElement>(null);
     const width = useWidth(frame, 960);
     const [shown, setShown] = useState<Shown>("bytes");
     const [pointed, setPointed] = useState<{ x: number; y: number; ms: number } | null>(null);
     const height = heightOf(width);
-    const plot = usePlot(times, shown, width, height);
-    const held = useHeld(model, kind, matches);
+    const plot = usePlot(model, shown, width, height);
+    const [side, setSide] = useState<Side>("now");
+    const drawn = side === "before" && plot.other ? plot.other : plot.curve;
+    const held = useHeld(model, kind, matches, side);
+    const [dragged, setDragged] = useState<number | null>(null); // from where, in ms
     const [first, setFirst] = useState(0);
     useEffect(() => setFirst((at) => Math.min(at, 0)), [held]);
     const stacked = shown === "bytes" && held.moments.length > 1;
@@ -101,6 +109,16 @@ export function Timeline(props: {
     const last = times.points[times.points.length - 1]!;
     const at = pointed && times.points[Math.max(0, before(times.points, pointed.ms) - 1)]!;
     const peakX = plot.xs(times.peak_ms);
+    const choose = (a: number, b: number) => {
+        const { points } = times;
+        const range = rangeOf(points, nearestPoint(points, a), nearestPoint(points, b));
+        if (range) onRange(range);
+    };
+    const { range } = model;
+    const ends =
+        dragged !== null && pointed
+            ? [dragged, pointed.ms]
+            : range && [range.from, range.to];
     return (
         <section class="card timeline" aria-labelledby="timeline-title">
             <div class="bar-of-controls">
@@ -120,6 +138,23 @@ export function Timeline(props: {
                         </label>
                     ))}
                 </fieldset>
+                {plot.other && (
+                    <fieldset class="choice">
+                        <legend class="hidden">Whose areas are drawn</legend>
+                        {(["before", "now"] as const).map((s) => (
+                            <label key={s}>
+                                <input
+                                    type="radio"
+                                    name="side"
+                                    value={s}
+                                    checked={s === side}
+                                    onChange={() => setSide(s)}
+                                />
+                                <span>Areas {s}</span>
+                            </label>
+                        ))}
+                    </fieldset>
+                )}
                 {times.processes > 1 && (
                     <span class="quiet">
                         the process with the highest peak, of {format.count(times.processes)}
@@ -135,6 +170,20 @@ export function Timeline(props: {
                     const left = frame.current!.getBoundingClientRect().left;
                     setPointed({ x, y, ms: plot.xs.invert(x - left) });
                 }}
+                onPointerDown={(e) => {
+                    if (e.button !== 0 || e.pointerType === "touch") return;
+                    const left = frame.current!.getBoundingClientRect().left;
+                    setDragged(plot.xs.invert(e.clientX - left));
+                    frame.current!.setPointerCapture(e.pointerId);
+                }}
+                onPointerUp={(e) => {
+                    const left = frame.current!.getBoundingClientRect().left;
+                    const x = e.clientX - left;
+                    if (dragged !== null && Math.abs(x - plot.xs(dragged)) > LEAST_DRAG)
+                        choose(dragged, plot.xs.invert(x));
+                    setDragged(null);
+                }}
+                onPointerCancel={() => setDragged(null)}
                 onPointerLeave={() => setPointed(null)}
             >
                 <svg
@@ -166,18 +215,33 @@ export function Timeline(props: {
                             {format.ms(t)}
                         </text>
                     ))}
-                    <polygon class="area" points={plot.area} />
+                    <polygon class="area" points={plot.area(drawn)} />
                     {rows.length > 0 && (
                         <HeldAreas
                             moments={held.moments}
                             rows={rows.map(([row]) => row)}
-                            curve={plot.drawn}
+                            curve={drawn}
                             xs={plot.xs}
                             ys={plot.ys}
-                            within={plot.area}
+                            within={plot.area(drawn)}
                         />
                     )}
-                    <polyline class="curve" points={plot.line} />
+                    {plot.other && (
+                        <polyline class="curve before" points={plot.line(plot.other)} />
+                    )}
+                    <polyline class="curve" points={plot.line(plot.curve)} />
+                    {ends && (
+                        <rect
+                            class="range"
+                            x={Math.max(margin.left, plot.xs(Math.min(...ends)))}
+                            width={
+                                Math.min(width - margin.right, plot.xs(Math.max(...ends))) -
+                                Math.max(margin.left, plot.xs(Math.min(...ends)))
+                            }
+                            y={margin.top}
+                            height={height - margin.bottom - margin.top}
+                        />
+                    )}
                     {at && (
                         <line
                             class="pointed"
@@ -217,6 +281,12 @@ export function Timeline(props: {
                         />
                     )}
                 </Tip>
+            )}
+            <RangeBar model={model} times={times} onRange={onRange} />
+            {plot.other && (
+                <p class="legend quiet">
+                    <span class="dashes" /> before <span class="dashes now" /> now
+                </p>
             )}
             {stacked && (
                 <HeldLegend

@@ -41,7 +41,7 @@ function columns(model: HeapModel): TableColumn[] {
         value: count,
         text: (t) => format.count(count(t)),
     });
-    if (now.TotalAccessCount)
+    if (model.knowsAccesses)
         list.push(
             {
                 key: "accesses",

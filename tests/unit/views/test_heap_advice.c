@@ -196,24 +196,29 @@ static void some_accesses_are_no_reason(void **state)
     pgk_heap_close(&h);
 }
 
-/* The system moves a thread between CPUs, and no other one frees what it made. */
+/* The system moves a thread between CPUs, and no other one frees what it made; nor is it known of
+ * profiles that say nothing of their threads. */
 static void one_thread_is_no_reason(void **state)
 {
     (void)state;
     struct pgk_heap *h;
     struct pgk_advice_list list;
-    struct pgk_file_info info = {.facts = {[PGK_FACT_ONE_THREAD] = true}};
+    struct pgk_file_info one = {.facts = {[PGK_FACT_PROCESSES] = 1, [PGK_FACT_ONE_THREAD] = true}},
+                         several = {.facts = {[PGK_FACT_PROCESSES] = 1}}, silent = {0};
     struct pgk_mib moved = ordinary();
     moved.v[PGK_MIB_NumMigratedCpu] = moved.v[PGK_MIB_AllocCount];
     assert_int_equal(pgk_heap_new(&h, NULL), 0);
     add(h, 1, &moved);
-    assert_int_equal(pgk_heap_advise(h, NULL, &list, NULL), 0);
+    assert_int_equal(pgk_heap_advise(h, &several, &list, NULL), 0);
     assert_int_equal(list.n, 1);
     assert_int_equal(list.v[0].rule, PGK_ADVICE_FOREIGN_FREE);
     pgk_advice_free(&list);
-    assert_int_equal(pgk_heap_advise(h, &info, &list, NULL), 0);
-    assert_int_equal(list.n, 0);
-    pgk_advice_free(&list);
+    const struct pgk_file_info *const others[] = {&one, &silent, NULL};
+    for (size_t i = 0; i < PGK_COUNTOF(others); i++) {
+        assert_int_equal(pgk_heap_advise(h, others[i], &list, NULL), 0);
+        assert_int_equal(list.n, 0);
+        pgk_advice_free(&list);
+    }
     pgk_heap_close(&h);
 }
 
@@ -343,6 +348,23 @@ static void hot_hints_only_where_few_are_hot(void **state)
     pgk_heap_close(&h);
 }
 
+/* A diff that adds something, whose every line is of one kind. */
+static void every_rule_has_an_example(void **state)
+{
+    (void)state;
+    for (enum pgk_advice_rule rule = 0; rule < PGK_ADVICE_RULES; rule++) {
+        const char *line = pgk_advice_texts[rule].example;
+        bool adds = false;
+        assert_non_null(line);
+        for (; *line; line = strchr(line, '\n') + 1) {
+            assert_true(*line == '+' || *line == '-' || *line == ' ');
+            assert_non_null(strchr(line, '\n'));
+            adds |= *line == '+';
+        }
+        assert_true(adds);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -364,6 +386,7 @@ int main(void)
         cmocka_unit_test(temporary_is_short_lived_too),
         cmocka_unit_test(interrupted_is_not_leaked),
         cmocka_unit_test(hot_hints_only_where_few_are_hot),
+        cmocka_unit_test(every_rule_has_an_example),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
