@@ -135,5 +135,7 @@ export function heldIn(model: HeapModel, range: Range, side: Side): Float64Array
         const share = area([a.ms, a.scale], [b.ms, b.scale], range) / (range.to - range.from);
         if (share) for (const [row, bytes] of a.moment.held) held[row]! += bytes * share;
     }
-    return held;
+    // What follows the curve between two times may exceed what the context ever had.
+    const all = model.side(side).TotalSize;
+    return all ? held.map((v, row) => Math.min(v, all[row] ?? 0)) : held;
 }
