@@ -286,6 +286,32 @@ class Suite:
         page.wait(f"{PANEL} === 'deep'")
         expect(page.problems(), [], "problems")
 
+    def functions_have_all_their_copies(self):
+        """Also those that are inlined everywhere; self adds up to all samples."""
+        page, data = self.open(self.before), self.json(self.before)
+        page.click("input[name=group][value=function] + span")
+        page.wait("location.hash === '#group=function'")
+        page.settle()
+        names = {"_Z5parsev": "parse", "_Z4ransv": "rans"}
+        wanted = {}
+
+        def add(node):
+            name = names.get(node["name"], node["name"])
+            sums = wanted.setdefault(name, [0, 0])
+            wanted[name] = [sums[0] + own(node), sums[1] + inside(node)]
+            for inlinee in node.get("inlinees", []):
+                add(inlinee)
+        for function in data["functions"]:
+            add(function)
+        rows = page.evaluate(ROWS)
+        expect({row[0]: [number(row[1]), number(row[2])] for row in rows}, wanted, "rows")
+        expect(sum(number(row[1]) for row in rows), page.evaluate(FIGURES)["total_count"], "self")
+        require(rows == sorted(rows, key=lambda row: -number(row[1])), "falling by self")
+        page.evaluate("Array.from(document.querySelectorAll('#functions tbody button')).find("
+                      "(b) => b.textContent === 'helper').click()")
+        page.wait(f"{PANEL} === 'helper'")
+        expect(page.problems(), [], "problems")
+
     def search_goes_through_its_hits(self):
         page = self.open(self.before)
         count = "document.querySelector('#hits-found').textContent"

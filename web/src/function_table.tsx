@@ -17,6 +17,7 @@ interface Props {
     open: number | null;
     sort: Sort;
     onSort: (sort: Sort) => void;
+    children: preact.ComponentChildren;
 }
 
 function columns(model: SampleModel): TableColumn[] {

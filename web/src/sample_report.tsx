@@ -8,9 +8,11 @@ import { FunctionPanel } from "./function_panel";
 import { FunctionTable } from "./function_table";
 import { PageTop, useKeys } from "./page_frame";
 import { SampleFlame } from "./sample_flame";
+import { SampleFunctions } from "./sample_functions";
 import { SampleHeadline } from "./sample_headline";
 import { MOVED_OF_ALL, MOVED_OF_ITSELF, SampleModel } from "./sample_model";
 import { SampleSpread } from "./sample_spread";
+import type { SampleGroup } from "./sample_view";
 import { useSampleView } from "./sample_view";
 
 function subtitle({ base, format: name, info }: SampleData): string {
@@ -34,7 +36,20 @@ export function SampleReport({ data }: { data: SampleData }) {
     const sites = (
         <CallSites model={model} nodes={found?.nodes ?? null} onOpen={view.openRow} />
     );
-    const table = (
+    const choice = <GroupChoice group={view.group} data={data} onGroup={view.setGroup} />;
+    const table = view.group === "function" ? (
+        <SampleFunctions
+            model={model}
+            sums={view.sums}
+            matches={found?.funcs ?? null}
+            sort={view.sort}
+            onSort={view.setSort}
+            onOpen={view.openFunc}
+            open={view.func}
+        >
+            {choice}
+        </SampleFunctions>
+    ) : (
         <FunctionTable
             model={model}
             matches={found?.rows ?? null}
@@ -44,7 +59,9 @@ export function SampleReport({ data }: { data: SampleData }) {
             onSort={view.setSort}
             onOpen={view.openRow}
             open={view.row}
-        />
+        >
+            {choice}
+        </FunctionTable>
     );
     return (
         <>
@@ -80,6 +97,37 @@ export function SampleReport({ data }: { data: SampleData }) {
             </main>
             {view.isOpen && <FunctionPanel view={view} func={view.func!} row={view.row} />}
         </>
+    );
+}
+
+/** Functions that are inlined everywhere have no profile of their own. */
+function GroupChoice(props: {
+    group: SampleGroup;
+    data: SampleData;
+    onGroup: (group: SampleGroup) => void;
+}) {
+    const { info } = props.data;
+    if (!info.inlinees && !info.contexts) return null;
+    const names: Record<SampleGroup, string> = {
+        profile: info.contexts ? "Contexts" : "With a profile",
+        function: "All copies",
+    };
+    return (
+        <fieldset class="choice">
+            <legend class="hidden">What a row is</legend>
+            {(Object.keys(names) as SampleGroup[]).map((group) => (
+                <label key={group}>
+                    <input
+                        type="radio"
+                        name="group"
+                        value={group}
+                        checked={group === props.group}
+                        onChange={() => props.onGroup(group)}
+                    />
+                    <span>{names[group]}</span>
+                </label>
+            ))}
+        </fieldset>
     );
 }
 

@@ -14,7 +14,11 @@ export type SampleView = ReturnType<typeof useSampleView>;
 
 const MOST = 200; // hits that are gone through one by one
 
-export const firstSort = (model: SampleModel): string => (model.isDiff ? "moved" : "samples");
+/** What a row is: a profile of a function or context, or a function with all its copies. */
+export type SampleGroup = "profile" | "function";
+
+export const firstSort = (model: SampleModel, group: SampleGroup = "profile"): string =>
+    group === "function" ? "self" : model.isDiff ? "moved" : "samples";
 
 /** Rows below a box, or else the one that it is in. */
 function below(model: SampleModel, node: number): number[] {
@@ -95,11 +99,12 @@ export function useSampleView(model: SampleModel) {
         }));
     }, [model, sums, list, openFunc]);
 
+    const group: SampleGroup = get("group") === "function" ? "function" : "profile";
     const order = get("sort");
     const rising = get("order") === "rising";
     const sort = useMemo<Sort>(
-        () => ({ key: order ?? firstSort(model), falling: !rising }),
-        [model, order, rising],
+        () => ({ key: order ?? firstSort(model, group), falling: !rising }),
+        [model, group, order, rising],
     );
     return {
         model,
@@ -114,6 +119,7 @@ export function useSampleView(model: SampleModel) {
         zoom,
         filter,
         sort,
+        group,
         openFunc,
         openRow,
         setZoom,
@@ -121,8 +127,10 @@ export function useSampleView(model: SampleModel) {
         setQuery: (text: string) => change({ search: text }),
         setSort: (to: Sort) =>
             change({
-                sort: to.key === firstSort(model) ? null : to.key,
+                sort: to.key === firstSort(model, group) ? null : to.key,
                 order: to.falling ? null : "rising",
             }),
+        setGroup: (to: SampleGroup) =>
+            change({ group: to === "profile" ? null : to, sort: null, order: null }),
     };
 }
