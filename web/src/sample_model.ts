@@ -223,7 +223,8 @@ export class SampleModel {
     lineText(func: number, line: number): string {
         if (this.data.info.probes) return String(line);
         const start = this.start(func);
-        if (start) return String(start + line);
+        // Code that belongs to no line, as compilers make it, has line 0.
+        if (start) return start + line > 0 ? String(start + line) : "none";
         return line < 0 ? `\u2212${-line}` : `+${line}`;
     }
 
@@ -238,7 +239,13 @@ export class SampleModel {
     place(func: number): string {
         const file = this.data.funcs.file?.[func];
         const start = this.start(func);
-        return file ? `${this.data.texts[file]}${start ? `:${start}` : ""}` : "";
+        if (!file) return "";
+        let path = this.data.texts[file]!;
+        for (let before = ""; path !== before; ) {
+            before = path;
+            path = path.replace(/(^|\/)(?!\.\.\/)[^/]+\/\.\.\//, "$1"); // "lib/../include/"
+        }
+        return `${path}${start ? `:${start}` : ""}`;
     }
 
     /** The nodes above one, innermost first. */
