@@ -148,13 +148,6 @@ static uint64_t node_own_before(const void *page, uint32_t node)
     return p->own_before[node];
 }
 
-static uint64_t node_total(const void *page, uint32_t node)
-{
-    const struct pgk_sample_page *p = page;
-    const struct pgk_sample_node *now = pgk_tree_now(&p->tree, node);
-    return now ? now->total : 0;
-}
-
 static uint64_t node_head(const void *page, uint32_t node)
 {
     const struct pgk_sample_page *p = page;
@@ -195,7 +188,6 @@ static const struct pgk_json_column node_columns[] = {
     {"line", node_line},
     {"discriminator", node_discriminator},
     {"context", node_context},
-    {"total", node_total},
     {"head", node_head},
     {"own", node_own},
     {"attributes", node_attributes},
@@ -224,12 +216,6 @@ static uint64_t rec_line(const struct pgk_sample_page *p, const struct pgk_sampl
 {
     (void)p;
     return pgk_sample_line(r->loc);
-}
-
-static uint64_t rec_discriminator(const struct pgk_sample_page *p, const struct pgk_sample_rec *r)
-{
-    (void)p;
-    return pgk_sample_discriminator(r->loc);
 }
 
 /* 0: samples of the line; 2f + 1 calls of function f; 2f + 2 objects of type f. */
@@ -265,7 +251,6 @@ static void put_records(struct pgk_sample_page *p)
 {
     pgk_json_object(p->json, "records");
     put_record_column(p, "line", rec_line);
-    put_record_column(p, "discriminator", rec_discriminator);
     put_record_column(p, "what", rec_what);
     put_record_column(p, "count", rec_count);
     pgk_json_end_object(p->json);

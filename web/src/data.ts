@@ -201,7 +201,6 @@ export interface SampleData {
         line: number[];
         discriminator: number[];
         context: number[];
-        total: number[];
         head: number[];
         own: number[];
         own_before?: number[];
@@ -209,7 +208,7 @@ export interface SampleData {
         records: number[];
         left_out: number[];
     };
-    records: { line: number[]; discriminator: number[]; what: number[]; count: number[] };
+    records: { line: number[]; what: number[]; count: number[] };
     rows: {
         node: number[];
         samples?: number[];
