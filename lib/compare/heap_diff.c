@@ -294,15 +294,16 @@ enum form { TEXT, JSON, MARKDOWN };
 static int print(const struct pgk_heap_diff *d, enum form form, FILE *out, struct pgk_err *err)
 {
     struct pgk_text_out text;
+    int status = 0;
     if (form == TEXT)
         return print_text(d, out, err);
     pgk_text_to_file(&text, out);
     if (form == JSON)
         print_json(d, &text);
     else
-        pgk_heap_diff_markdown(d, &text);
+        status = pgk_heap_diff_markdown(d, &text, err);
     pgk_text_flush(&text);
-    return 0;
+    return status;
 }
 
 /* `opts` are complete. */

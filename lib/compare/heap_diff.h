@@ -40,6 +40,7 @@ void pgk_heap_diff_pair(const struct pgk_heap_diff *d, const struct pgk_heap_pai
 /* How many of the pairs, from the first one on, are to be listed one by one. */
 size_t pgk_heap_diff_listed(const struct pgk_heap_diff *d);
 
-void pgk_heap_diff_markdown(const struct pgk_heap_diff *d, struct pgk_text_out *out);
+PGK_MUST_USE int pgk_heap_diff_markdown(const struct pgk_heap_diff *d, struct pgk_text_out *out,
+                                        struct pgk_err *err);
 
 #endif

@@ -38,7 +38,7 @@ static void put_changes(const struct pgk_heap_diff *d, struct pgk_text_out *o)
 }
 
 static void put_pair(const struct pgk_heap_diff *d, const struct pgk_heap_pair *p,
-                     struct pgk_text_out *o)
+                     struct pgk_md_stacks *stacks, struct pgk_text_out *o)
 {
     struct pgk_heap_diff_pair pair;
     pgk_heap_diff_pair(d, p, &pair);
@@ -46,20 +46,33 @@ static void put_pair(const struct pgk_heap_diff *d, const struct pgk_heap_pair *
                     BYTES(pair.growth), BYTES(pair.bytes_before), BYTES(pair.bytes),
                     COUNT(pair.objects_before), COUNT(pair.objects),
                     pgk_heap_change_name(pair.change), p->moved ? ", moved" : "");
-    pgk_md_stack(o, &d->align.frames, p->node, d->opts->depth);
+    pgk_md_stacks_put(stacks, p->node, o);
     pgk_text_lit(o, " |\n");
 }
 
-void pgk_heap_diff_markdown(const struct pgk_heap_diff *d, struct pgk_text_out *o)
+static int put_pairs(const struct pgk_heap_diff *d, size_t n, struct pgk_text_out *o,
+                     struct pgk_err *err)
+{
+    struct pgk_md_stacks stacks;
+    PGK_TRY(pgk_md_stacks_init(&stacks, &d->align.frames, d->opts->depth, err));
+    pgk_text_lit(o, "\n### Largest changes\n\n"
+                    "| growth | bytes before | bytes now | objects before | objects now | "
+                    "change | allocated in |\n|--:|--:|--:|--:|--:|---|---|\n");
+    for (size_t i = 0; i < n; i++)
+        pgk_md_stacks_add(&stacks, d->align.pairs[i].node);
+    for (size_t i = 0; i < n; i++)
+        put_pair(d, &d->align.pairs[i], &stacks, o);
+    int status = stacks.failed ? pgk_fail_nomem(err) : 0;
+    pgk_md_stacks_free(&stacks);
+    return status;
+}
+
+int pgk_heap_diff_markdown(const struct pgk_heap_diff *d, struct pgk_text_out *o,
+                           struct pgk_err *err)
 {
     size_t n = pgk_heap_diff_listed(d);
     pgk_text_lit(o, "## Heap profiles compared\n\n");
     put_totals(d, o);
     put_changes(d, o);
-    if (n)
-        pgk_text_lit(o, "\n### Largest changes\n\n"
-                        "| growth | bytes before | bytes now | objects before | objects now | "
-                        "change | allocated in |\n|--:|--:|--:|--:|--:|---|---|\n");
-    for (size_t i = 0; i < n; i++)
-        put_pair(d, &d->align.pairs[i], o);
+    return n ? put_pairs(d, n, o, err) : 0;
 }

@@ -87,7 +87,7 @@ static void put_totals(const struct page *p)
                             BYTES(t->label_bytes[l]), share(p, t->label_bytes[l]));
 }
 
-static void put_context(const struct page *p, size_t context, const struct pgk_heap_frames *frames,
+static void put_context(const struct page *p, size_t context, struct pgk_md_stacks *listed,
                         uint32_t stack)
 {
     const struct pgk_mib *m = pgk_heap_mib(p->heap, context, PGK_MIB_SPACE);
@@ -101,8 +101,28 @@ static void put_context(const struct page *p, size_t context, const struct pgk_h
         pgk_text_printf(p->out, "%.2f ", density);
     pgk_text_printf(p->out, "| %s | %s | ", life >= 0 ? MS(life) : "",
                     label == PGK_LABEL_NONE ? "" : pgk_mib_label_name(label));
-    pgk_md_stack(p->out, frames, stack, p->opts->depth);
+    pgk_md_stacks_put(listed, stack, p->out);
     pgk_text_lit(p->out, " |\n");
+}
+
+/* Contexts by rank, with stacks[context]. */
+static int put_table(const struct page *p, const size_t *order, size_t n,
+                     const struct pgk_heap_frames *frames, const uint32_t *stacks,
+                     struct pgk_err *err)
+{
+    struct pgk_md_stacks listed;
+    PGK_TRY(pgk_md_stacks_init(&listed, frames, p->opts->depth, err));
+    pgk_text_printf(p->out, "\n### %s of %s context%s, by bytes\n\n"
+                            "| allocated | share | objects | accesses per byte | life | label "
+                            "| in |\n|--:|--:|--:|--:|--:|---|---|\n",
+                    COUNT(n), COUNT(p->totals.contexts), pgk_plural(p->totals.contexts));
+    for (size_t i = 0; i < n; i++)
+        pgk_md_stacks_add(&listed, stacks[order[i]]);
+    for (size_t i = 0; i < n; i++)
+        put_context(p, order[i], &listed, stacks[order[i]]);
+    int status = listed.failed ? pgk_fail_nomem(err) : 0;
+    pgk_md_stacks_free(&listed);
+    return status;
 }
 
 static int put_contexts(const struct page *p, struct pgk_err *err)
@@ -113,12 +133,7 @@ static int put_contexts(const struct page *p, struct pgk_err *err)
     PGK_TRY(pgk_heap_ranking(p->heap, p->opts, &order, &n, err));
     int status = pgk_heap_frames_make(&frames, p->heap, &stacks, err);
     if (!status) {
-        pgk_text_printf(p->out, "\n### %s of %s context%s, by bytes\n\n"
-                                "| allocated | share | objects | accesses per byte | life | label "
-                                "| in |\n|--:|--:|--:|--:|--:|---|---|\n",
-                        COUNT(n), COUNT(p->totals.contexts), pgk_plural(p->totals.contexts));
-        for (size_t i = 0; i < n; i++)
-            put_context(p, order[i], &frames, stacks[order[i]]);
+        status = put_table(p, order, n, &frames, stacks, err);
         pgk_heap_frames_free(&frames);
         pgk_mem_free(stacks);
     }
