@@ -1,8 +1,9 @@
-/* Numbers as people read them, always with a unit, and texts that are safe to show.
- * Each returns `buf`. Thread-safe. */
+/* Numbers as people read them, always with a unit, texts that are safe to show, and the names that
+ * linkage names stand for. All but pgk_name_demangle return `buf`. Thread-safe. */
 #ifndef PGOKIT_HUMAN_H
 #define PGOKIT_HUMAN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,6 +29,13 @@ const char *pgk_human_text(char *buf, size_t size, const char *text);
 /* The name of a function that a programmer wrote: of a linkage name of C++ or Rust without
  * parameters ("std::vector<int>::push_back"), any other as it is; otherwise as pgk_human_text. */
 const char *pgk_human_function(char *buf, size_t size, const char *linkage_name);
+/* The name that a programmer wrote for a linkage name of C++ or Rust, whole and as it is, for
+ * programs: "std::vector<int>::push_back", or with `parameters`, by which overloads differ,
+ * "std::vector<int>::push_back(int const&)". Any other name stays as it is. Returns the bytes of
+ * the name without its final NUL; at most `size` bytes with the NUL go to `buf`, so a result of
+ * `size` or more says that it was cut. `buf` is the caller's and may be NULL if `size` is 0. There
+ * is no error: a name that cannot be demangled, also for lack of memory, is the linkage name. */
+size_t pgk_name_demangle(const char *linkage_name, bool parameters, char *buf, size_t size);
 /* Bytes, as those of a build id, as hexadecimal digits of lower case: as many of the `n` bytes as
  * `size` > 0 has space for. */
 const char *pgk_human_hex(char *buf, size_t size, const uint8_t *bytes, size_t n);

@@ -72,3 +72,16 @@ const char *pgk_human_function(char *buf, size_t size, const char *linkage_name)
     pgk_mem_free(name);
     return buf;
 }
+
+size_t pgk_name_demangle(const char *linkage_name, bool parameters, char *buf, size_t size)
+{
+    char *name = parameters ? pgk_demangle_fully(linkage_name) : pgk_demangle(linkage_name);
+    const char *whole = name ? name : linkage_name;
+    size_t len = strlen(whole), n = len < size ? len : size - 1;
+    if (size) {
+        memcpy(buf, whole, n);
+        buf[n] = '\0';
+    }
+    pgk_mem_free(name);
+    return len;
+}

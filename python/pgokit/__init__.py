@@ -17,19 +17,23 @@ from typing import Any, Iterable, Union
 
 from pgokit._binaries import Binaries, BinariesLike
 from pgokit._cffi import ffi
+from pgokit._compare import CounterComparison, HeapComparison, SampleChange, SampleComparison
 from pgokit._counters import (CountedFunction, CounterProfile, GcovFunction, GcovProfile,
                               SeenValue)
 from pgokit._files import File, FileInfo, Format, Input, detect, formats
 from pgokit._heap import (Context, Field, Frame, HeapPoint, HeapProfile, HeapTimes, heap_fields)
 from pgokit._library import Error, Path, demangled, lib
 from pgokit._sample import Record, SampledFunction, SampleProfile, SampleSummary
+from pgokit._sample_build import BuiltFunction, SampleBuilder
 
 __version__ = "0.1.0"
 __all__ = [
-    "Binaries", "Context", "CountedFunction", "CounterProfile", "Error", "Field", "FileInfo",
-    "Format", "Frame", "GcovFunction", "GcovProfile", "HeapPoint", "HeapProfile", "HeapTimes",
-    "Profile", "Record", "SampleProfile", "SampleSummary", "SampledFunction", "SeenValue",
-    "convert", "demangled", "detect", "ffi", "formats", "heap_fields", "lib", "merge", "read",
+    "Binaries", "BuiltFunction", "Context", "CountedFunction", "CounterComparison",
+    "CounterProfile", "Error", "Field", "FileInfo", "Format", "Frame", "GcovFunction",
+    "GcovProfile", "HeapComparison", "HeapPoint", "HeapProfile", "HeapTimes", "Profile", "Record",
+    "SampleBuilder", "SampleChange", "SampleComparison", "SampleProfile", "SampleSummary",
+    "SampledFunction", "SeenValue", "convert", "demangled", "detect", "ffi", "formats",
+    "heap_fields", "lib", "merge", "read",
 ]
 
 Profile = Union[HeapProfile, SampleProfile, CounterProfile, GcovProfile]

@@ -6,6 +6,7 @@ import dataclasses
 import re
 from typing import Any, Iterable, Iterator
 
+from pgokit._compare import CounterComparison, as_figures
 from pgokit._files import File, FileInfo, Input, call_read_all
 from pgokit._heap import HeapProfile
 from pgokit._library import (Both, Handle, Path, call, demangled, ffi, lib, name_bytes, path_bytes,
@@ -120,6 +121,36 @@ class CounterProfile(Handle):
         """What instrumented the program: "IR", "front-end", ..."""
         with self._lock:
             return text(lib.pgk_instr_origin_text(self._handle))
+
+    def add(self, linkage_name: str, hash: int,  # pylint: disable=redefined-builtin
+            counts: Iterable[int], *, bitmap: bytes = b"") -> None:
+        """Adds a function's counters, of which the first one is the entry count; those of the same
+        name and hash are added up. A new profile is one of the front end (clang's
+        -fprofile-instr-generate), unless `count_by` has been called."""
+        name, numbers = ffi.new("char[]", name_bytes(linkage_name)), list(counts)
+        array, bits = ffi.new("uint64_t[]", numbers), ffi.new("uint8_t[]", bitmap)
+        addition = sized("struct pgk_instr_addition", name=name, hash=hash, counts=array,
+                         n_counts=len(numbers), bitmap=bits if bitmap else ffi.NULL,
+                         n_bitmap=len(bitmap))
+        with self._lock:
+            self._changed()
+            call(lib.pgk_instr_build_function, self._handle, addition)
+
+    def count_by(self, *, optimiser: bool, contextual: bool = False) -> None:
+        """Says what counted what will be added: the optimiser (-fprofile-generate) or the front
+        end; in its second round, after inlining."""
+        traits = ((lib.PGK_INSTR_IS_IR if optimiser else 0) |
+                  (lib.PGK_INSTR_IS_CONTEXTUAL if contextual else 0))
+        with self._lock:
+            call(lib.pgk_instr_build_kind, self._handle, traits)
+
+    def compare(self, base: CounterProfile, *, contextual: bool = False) -> CounterComparison:
+        """How far the counters agree with those of an earlier profile, of functions with or
+        without context."""
+        overlap = sized("struct pgk_instr_overlap")
+        with Both(self, base):
+            call(lib.pgk_instr_overlap, base._handle, self._handle, contextual, overlap)
+        return as_figures(CounterComparison, overlap)
 
     def merge(self, other: CounterProfile, weight: int = 1) -> None:
         """Adds all of another profile, `weight` times."""

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Iterable, Iterator
 
 from pgokit._binaries import Binaries, BinariesLike, as_binaries
+from pgokit._compare import HeapComparison, as_figures
 from pgokit._files import File, FileInfo, Input, call_read_all, file_title
 from pgokit._library import (Both, Handle, Part, Path, call, demangled, ffi, lib, name_bytes,
                              path_bytes, sized, text)
@@ -58,6 +59,16 @@ class Frame:
     build_id: bytes  #: of the module of an address; b"" unknown
     by_symbol: bool = False  #: code without debug information in a file that has some: no record
 
+    @classmethod
+    def of(cls, linkage_name: str, file: str = "", line: int | None = None, *,
+           first_line: int | None = None, column: int | None = None, inlined: bool = False,
+           discriminator: int = 0) -> Frame:
+        """A place in a function, for HeapProfile.add. Compilers find a call by the lines between
+        it and `first_line` of the function, which is `line` if it is not given."""
+        first = line if first_line is None else first_line
+        offset = (line - first) % 2**32 if line is not None and first is not None else 0
+        return cls(linkage_name, file, line, column, inlined, discriminator, 0, offset, None, b"")
+
     @property
     def function(self) -> str:
         """The name that the programmer wrote, without parameters; else what is known instead."""
@@ -80,6 +91,25 @@ def _as_frame(frame: Any) -> Frame:
     line = (frame.decl_line + frame.line_offset) % 2**32 if frame.decl_line else None
     return Frame(text(frame.function), text(frame.file), line, frame.column or None, frame.inlined,
                  frame.discriminator, frame.guid, frame.line_offset, None, b"", frame.by_symbol)
+
+
+def _as_frames(frames: Iterable[Frame]) -> tuple[Any, int, list[Any]]:
+    """An array of C, how long it is, and what keeps its strings alive."""
+    rows, kept = list(frames), []
+    array = ffi.new("struct pgk_heap_frame[]", len(rows))
+    for into, frame in zip(array, rows):
+        strings = [ffi.new("char[]", name_bytes(part)) for part in (frame.linkage_name, frame.file)]
+        build_id = ffi.new("uint8_t[]", frame.build_id)
+        kept += [*strings, build_id]
+        into.function, into.file = strings
+        into.inlined, into.discriminator = frame.inlined, frame.discriminator
+        into.guid, into.line_offset, into.column = frame.guid, frame.line_offset, frame.column or 0
+        if frame.line is not None:
+            into.decl_line = (frame.line - frame.line_offset) % 2**32
+        if frame.address is not None:
+            into.is_address, into.address = True, frame.address
+            into.build_id, into.build_id_size = build_id, len(frame.build_id)
+    return array, len(rows), kept
 
 
 class Context(Part, Mapping[str, int]):
@@ -290,6 +320,34 @@ class HeapProfile(Handle):
                                      p.allocated_objects)
                            for p in (times.points[i] for i in range(times.n_points)))
             return HeapTimes(times.peak_ms, times.peak_bytes, times.peak_objects, points)
+
+    def add(self, frames: Iterable[Frame], values: Mapping[str, int]) -> None:
+        """Adds a call stack, the function that called malloc first, and what is known of its
+        objects, by names of fields. If the stack is there already, values are added to its own.
+
+            profile = pgokit.HeapProfile()
+            profile.add([pgokit.Frame.of("_Z4loadPKc", "load.cc", 12), pgokit.Frame.of("main")],
+                        {"AllocCount": 4, "TotalSize": 4096})
+        """
+        unknown = [name for name in values if name not in _FIELDS]
+        if unknown:
+            raise ValueError(f"no field is called {unknown[0]}: heap_fields() lists them")
+        array, count, kept = _as_frames(frames)
+        numbers = ffi.new("struct pgk_heap_value[]", [
+            {"field": _FIELDS[name], "value": value} for name, value in values.items()])
+        allocation = sized("struct pgk_heap_allocation", frames=array, n_frames=count,
+                           values=numbers, n_values=len(values))
+        with self._lock:
+            self._changed()
+            call(lib.pgk_heap_build_context, self._handle, allocation)
+        del kept  # the library has copied the strings
+
+    def compare(self, before: HeapProfile) -> HeapComparison:
+        """What changed since an earlier profile: what `pgokit diff --fail-on` has limits for."""
+        figures = sized("struct pgk_heap_diff_figures")
+        with Both(self, before):
+            call(lib.pgk_heap_compare, before._handle, self._handle, figures)
+        return as_figures(HeapComparison, figures)
 
     def copy(self) -> HeapProfile:
         """Another profile that holds what this one does."""

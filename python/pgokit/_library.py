@@ -16,7 +16,7 @@ _logger = logging.getLogger("pgokit")
 _DEFAULT_NAME = "libpgokit.so.0"
 _NO_OFFSET = 2**64 - 1
 _LEVELS = {0: logging.WARNING, 1: logging.INFO, 2: logging.DEBUG}
-_LONGEST_NAME = 65536  # bytes of a demangled one; templates of C++ get long
+_COMMON_NAME = 256  # bytes of a demangled one; templates of C++ get longer
 
 
 def _load() -> Any:
@@ -50,12 +50,17 @@ def path_bytes(path: Path) -> bytes:
     return os.fsencode(path)
 
 
-def demangled(linkage_name: str) -> str:
-    """The name of a function that a programmer wrote, without parameters."""
+def demangled(linkage_name: str, *, parameters: bool = False) -> str:
+    """The name of a function that a programmer wrote, with parameters or without."""
     if not linkage_name.startswith(("_Z", "_R")):
         return linkage_name
-    buf = ffi.new("char[]", _LONGEST_NAME)
-    return text(lib.pgk_human_function(buf, _LONGEST_NAME, name_bytes(linkage_name)))
+    name, size = name_bytes(linkage_name), _COMMON_NAME
+    while True:
+        buf = ffi.new("char[]", size)
+        needed = lib.pgk_name_demangle(name, parameters, buf, size)
+        if needed < size:
+            return text(buf)
+        size = needed + 1
 
 
 def _printed(print_to: Callable[[Any], object]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, Iterable, Iterator
 
+from pgokit._compare import SampleChange, SampleComparison, as_figures
 from pgokit._files import File, FileInfo, Input, call_read_all, file_title
 from pgokit._library import (Both, Handle, Part, Path, call, demangled, ffi, lib, name_bytes,
                              path_bytes, sized, text)
@@ -223,6 +224,23 @@ class SampleProfile(Handle):
             return SampleSummary(s.total_count, s.max_count, s.max_function_count, s.num_counts,
                                  s.num_functions, lib.pgk_sample_hot_count(s),
                                  lib.pgk_sample_cold_count(s))
+
+    def compare(self, base: SampleProfile) -> SampleComparison:
+        """What changed since an earlier profile, of which functions have the same names."""
+        box = ffi.gc(ffi.new("struct pgk_sample_diff **"), lib.pgk_sample_diff_close)
+        figures, n = sized("struct pgk_sample_diff_figures"), ffi.new("size_t *")
+        with Both(self, base):
+            call(lib.pgk_sample_compare, box, base._handle, self._handle)
+            lib.pgk_sample_diff_figures(box[0], figures)
+            rows = lib.pgk_sample_diff_changes(box[0], n)
+            changes = tuple(as_figures(SampleChange, rows[i], function=text(rows[i].function))
+                            for i in range(n[0]))
+            result = as_figures(SampleComparison, lib.pgk_sample_diff_overlap(box[0]),
+                                growth_percent=figures.growth_percent,
+                                new_percent=figures.new_percent,
+                                moved_points=figures.moved_points, changes=changes)
+            lib.pgk_sample_diff_close(box)  # which needs both profiles
+        return result
 
     def merge(self, other: SampleProfile, weight: int = 1) -> None:
         """Adds all of another profile, `weight` times."""

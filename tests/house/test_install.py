@@ -40,6 +40,8 @@ EXAMPLES = {
                          Run("golden/instr-indexed/llvm14-ir.profdata "
                              "golden/instr-indexed/llvm22-ir.profdata",
                              "other code: _Z4condiii\n")],
+    "contexts_csv": [Run("{heap}", 'bytes,objects,call stack\n4194304,4,"make_bufm < '
+                                   'load(char const*) < main"\n')],
     "cost_of_function": [Run("{heap} load TotalSize", "load: TotalSize 4194304 B of 4194304\n"),
                          Run("{heap} store TotalSize", "store: TotalSize 0 B of 4194304\n")],
     "divergent_code": [Run("golden/instr-indexed/llvm23-uniform.profdata",

@@ -192,6 +192,121 @@ def converted_as_by_pgokit(folder):
                     pathlib.Path(folder, "wanted").read_bytes(), f"{source}, {form}: other bytes")
 
 
+def heaps_can_be_built_again(folder):
+    """From what the module shows of them."""
+    for name in ("indexed/llvm22-v4-full.profdata", "partial/two-contexts.pgk"):
+        profile, again = pgokit.HeapProfile.read(GOLDEN / name), pgokit.HeapProfile()
+        for context in profile:
+            again.add(context.frames, context)
+        shown = [[(dict(context), context.frames) for context in heap] for heap in (profile, again)]
+        require(shown[0] == shown[1], f"{name}: {shown}")
+    heap = pgokit.HeapProfile()
+    heap.add([pgokit.Frame.of("_Z4loadPKc", "load.cc", 12, first_line=5, column=3),
+              pgokit.Frame.of("main")], {"AllocCount": 4, "TotalSize": 4096})
+    heap.add([pgokit.Frame.of("_Z4loadPKc", "load.cc", 12, first_line=5, column=3),
+              pgokit.Frame.of("main")], {"AllocCount": 1, "TotalSize": 1})
+    (context,) = heap
+    require((context["TotalSize"], context["AllocCount"]) == (4097, 5), f"{context}")
+    frame = context.frames[0]
+    require((frame.function, frame.place, frame.line_offset) == ("load", "load.cc:12:3", 7),
+            f"{frame}")
+    heap.write(pathlib.Path(folder, "built.profdata"))
+    require(pgokit.read(pathlib.Path(folder, "built.profdata")).total() == 4097, "other bytes")
+    for frames, values in (([], {"TotalSize": 1}), ([pgokit.Frame.of("")], {"TotalSize": 1})):
+        try:
+            heap.add(frames, values)
+            require(False, f"{frames} are taken")
+        except pgokit.Error as error:
+            require(error.status == "ARG", str(error))
+    try:
+        heap.add([pgokit.Frame.of("main")], {"NoSuch": 1})
+        require(False, "a field that is none is taken")
+    except ValueError as error:
+        require("NoSuch" in str(error), str(error))
+
+
+def built_as_text(folder, builder, wanted):
+    builder.finish().write(pathlib.Path(folder, "built.txt"), "text")
+    text = pathlib.Path(folder, "built.txt").read_text(encoding="utf-8")
+    require(text == wanted, text)
+    try:
+        builder.function("more")
+        require(False, "it is finished, and takes more")
+    except ValueError as error:
+        require("finished" in str(error), str(error))
+
+
+def samples_can_be_built(folder):
+    builder = pgokit.SampleBuilder()
+    main_ = builder.function("main")
+    main_.line(4, 100)
+    main_.line(4, 20, discriminator=2)
+    main_.calls(5, "work", 7)
+    main_.entered(3)
+    main_.inlinee(6, "parse").line(1, 80)
+    builder.function("main").line(4, 20)
+    built_as_text(folder, builder, "main:220:3\n 4: 120\n 4.2: 20\n 5: 0 work:7\n"
+                  " 6: parse:80\n  1: 80\n")
+    builder = pgokit.SampleBuilder(contexts=True)
+    builder.context([("main", 3), ("parse", 2)], "scan").line(1, 9)
+    built_as_text(folder, builder, "[main:3 @ parse:2 @ scan]:9:0\n 1: 9\n")
+    try:
+        pgokit.SampleBuilder().context([("main", 3)], "scan")
+        require(False, "a context in a profile without")
+    except pgokit.Error as error:
+        require(error.status == "ARG", str(error))
+
+
+def counters_can_be_built(folder):
+    profile = pgokit.CounterProfile()
+    profile.count_by(optimiser=True)
+    profile.add("draw", 0x123, [1000, 40])
+    profile.add("draw", 0x123, [1, 2])
+    require(profile.origin == "IR", profile.origin)
+    (function,) = profile
+    require((function.linkage_name, function.hash, function.counts) == ("draw", 0x123, (1001, 42)),
+            f"{function}")
+    profile.write(pathlib.Path(folder, "built.profdata"))
+    require(pgokit.CounterProfile.read(pathlib.Path(folder, "built.profdata")).origin == "IR",
+            "another origin")
+    comparison = profile.compare(profile)
+    require((comparison.matched, comparison.counters) == (1, 1.0), f"{comparison}")
+
+
+def compared_as_by_pgokit(folder):
+    """The figures of `pgokit diff --json`."""
+    paths = [GOLDEN / "partial/two-contexts.pgk", GOLDEN / "heap-raw/handmade-over-time.profraw"]
+    figures = json.loads(said("diff", "-q", "--json", *paths).stdout)
+    heaps = [pgokit.HeapProfile.read(path) for path in paths]
+    found = heaps[1].compare(heaps[0])
+    require((found.bytes_before, found.bytes) == (heaps[0].total(), heaps[1].total()), f"{found}")
+    require(abs(found.overlap - figures["overlap"]) < 1e-6, f"{found} and {figures['overlap']}")
+    builders = pgokit.SampleBuilder(), pgokit.SampleBuilder()
+    for builder, samples in zip(builders, (50, 10)):
+        builder.function("main").line(1, 50)
+        builder.function("parse").line(1, samples)
+    base, test = (builder.finish() for builder in builders)
+    change = test.compare(base)
+    require((change.base_samples, change.test_samples) == (100, 60), f"{change}")
+    require(abs(change.growth_percent + 40) < 1e-9 and change.new_percent == 0, f"{change}")
+    require(change.changes[0].function in ("main", "parse") and
+            abs(change.moved_points - 100 / 3) < 1e-6, f"{change}")
+    try:
+        test.compare(pgokit.SampleBuilder().finish())
+        require(False, "a profile without samples is compared")
+    except pgokit.Error as error:
+        require(error.status == "EMPTY", str(error))
+
+
+def names_are_demangled(_folder):
+    require(pgokit.demangled("_Z3addii") == "add", "add")
+    require(pgokit.demangled("_Z3addii", parameters=True) == "add(int, int)", "add(int, int)")
+    parts = 60  # longer than the first buffer
+    name = "_ZN" + "4part" * parts + "1fEv"
+    require(pgokit.demangled(name) == "part::" * parts + "f", pgokit.demangled(name))
+    require(pgokit.demangled("main", parameters=True) == "main", "main")
+
+
 def files_with_two_kinds(folder):
     """Nothing is left out without a word."""
     path = pathlib.Path(folder, "both.profdata")
@@ -233,6 +348,11 @@ def main():
     cases.run("a file that is not there", what_is_not_there)
     cases.run("merges are the same bytes", merged_as_by_pgokit)
     cases.run("conversions are the same bytes", converted_as_by_pgokit)
+    cases.run("heap profiles are built of call stacks", heaps_can_be_built_again)
+    cases.run("sample profiles are built of lines", samples_can_be_built)
+    cases.run("counters are built of functions", counters_can_be_built)
+    cases.run("comparisons have the figures of pgokit diff", compared_as_by_pgokit)
+    cases.run("linkage names are demangled, however long", names_are_demangled)
     cases.run("a file of heap data and counters is asked for one of them", files_with_two_kinds)
     cases.run("what a file is", what_a_file_is)
     cases.finish()

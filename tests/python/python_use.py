@@ -4,6 +4,7 @@
 usage: python_use.py PGOKIT LIBRARY SOURCE-FOLDER BUILD-FOLDER
 """
 
+import csv
 import ctypes
 import gc
 import os
@@ -56,6 +57,12 @@ def read_walk_and_fail(folder):
             pgokit.read(path)
         except pgokit.Error:
             pass
+    heap.compare(pgokit.HeapProfile.read(HEAP))
+    samples.compare(pgokit.SampleProfile.read(SAMPLES))
+    builder = pgokit.SampleBuilder()
+    builder.function("main").inlinee(3, "parse").line(1, 5)
+    nodes += list(builder.finish())
+    pgokit.HeapProfile().add([pgokit.Frame.of("main", "a.c", 3)], {"TotalSize": 5})
     with pgokit.Binaries() as binaries:
         require(binaries.paths == [], "binaries from nowhere")
     return len(contexts) + len(nodes) + len(counters)
@@ -180,10 +187,12 @@ def build_app(folder):
     run([tool("gcc"), "-g", "-O1", "-fno-optimize-sibling-calls", "app.c", "-o", "app"], folder)
 
 
-def example(name, folder, *arguments, status=0, **env):
+def example(name, folder, *arguments, status=0, given=None, **env):
     path = f"{pathlib.Path(PGOKIT).parent}:{os.environ['PATH']}"
-    return run([sys.executable, str(SOURCE / "examples/python" / name), *arguments], folder,
-               status=status, env=dict(env, PATH=path))
+    program = [sys.executable, str(SOURCE / "examples/python" / name)]
+    if given is not None:
+        program = ["sh", "-c", 'printf %s "$0" | "$@"', given, *program]
+    return run([*program, *arguments], folder, status=status, env=dict(env, PATH=path))
 
 
 def top_contexts(folder):
@@ -197,6 +206,33 @@ def top_contexts(folder):
                      lines[1]), "\n".join(lines))
     done = example("top_contexts.py", folder, "no.profraw", status=1)
     require("no.profraw" in done.stderr and "Traceback" not in done.stderr, done.stderr)
+
+
+def contexts_as_csv(folder):
+    rows = list(csv.reader(example("contexts_csv.py", folder, str(HEAP)).stdout.splitlines()))
+    require(rows[0] == ["bytes", "objects", "function", "place", "called by"], f"{rows[0]}")
+    wanted = [["100", "1", "main", "two_contexts.c:26:12", ""],
+              ["84", "3", "main", "two_contexts.c:18:19", ""]]
+    require(rows[1:] == wanted, f"{rows[1:]}")
+
+
+def samples_of_ones_own(folder):
+    given = "main 4 120\nparse 1 80\nparse 2 15\n"
+    example("samples_from_scratch.py", folder, "app.afdo", given=given)
+    run([PGOKIT, "convert", "-q", "app.afdo", "--to", "text", "-o", "app.txt"], folder)
+    text = pathlib.Path(folder, "app.txt").read_text(encoding="utf-8")
+    require(text == "main:120:0\n 4: 120\nparse:95:0\n 1: 80\n 2: 15\n", text)
+
+
+def gate_for_growth(folder):
+    twice = pathlib.Path(folder, "twice")
+    pgokit.merge([(HEAP, 2)]).write(twice, "partial")
+    same = example("growth_gate.py", folder, str(HEAP), str(HEAP), "5")
+    require(same.stdout == "+0.0 % bytes, +0.0 % objects; 100% of the bytes by the same call "
+            "stacks\n", same.stdout)
+    done = example("growth_gate.py", folder, str(HEAP), str(twice), "5", status=1)
+    require(done.stdout.startswith("+100.0 % bytes, +100.0 % objects"), done.stdout)
+    example("growth_gate.py", folder, str(HEAP), str(twice), "100")
 
 
 def function_that_must_not_allocate(folder):
@@ -218,6 +254,9 @@ def main():
     cases.run("types", types_are_strict)
     cases.run("the page shows the examples as they are", page_shows_the_examples)
     cases.run("example: the ten heaviest contexts", top_contexts)
+    cases.run("example: contexts as CSV", contexts_as_csv)
+    cases.run("example: a sample profile from scratch", samples_of_ones_own)
+    cases.run("example: a gate for growth", gate_for_growth)
     cases.run("example: a function that must not allocate", function_that_must_not_allocate)
     cases.finish()
 

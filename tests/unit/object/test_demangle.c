@@ -49,6 +49,52 @@ static void names_for_callers_of_the_library(void **state)
     assert_string_equal(pgk_human_function(small, sizeof small, "_ZN5shape4drawEv"), "sha");
 }
 
+static void expect_name(const char *linkage, bool parameters, const char *wanted)
+{
+    char buf[64];
+    assert_int_equal(pgk_name_demangle(linkage, parameters, buf, sizeof buf), strlen(wanted));
+    assert_string_equal(buf, wanted);
+}
+
+static void names_for_programs_are_whole(void **state)
+{
+    (void)state;
+    expect_name("_Z3addii", false, "add");
+    expect_name("_Z3addii", true, "add(int, int)");
+    expect_name("_ZNSt6vectorIiE9push_backERKi", true, "std::vector<int>::push_back(int const&)");
+    expect_name("_RNvCs1_3abc3foo", false, "abc::foo");
+    expect_name("main", true, "main");
+    expect_name("_Zbroken", true, "_Zbroken");
+    expect_name("a\033b", false, "a\033b");
+    expect_name("", true, "");
+}
+
+/* As snprintf: the length says that it was cut. */
+static void names_for_programs_fit_the_buffer(void **state)
+{
+    (void)state;
+    char buf[6] = "xxxxx";
+    assert_int_equal(pgk_name_demangle("_Z3addii", true, NULL, 0), 13);
+    assert_int_equal(pgk_name_demangle("_Z3addii", true, buf, 1), 13);
+    assert_string_equal(buf, "");
+    assert_int_equal(pgk_name_demangle("_Z3addii", true, buf, 5), 13);
+    assert_string_equal(buf, "add(");
+    assert_int_equal(buf[5], '\0');
+    assert_int_equal(pgk_name_demangle("_Z3addii", false, buf, 4), 3);
+    assert_string_equal(buf, "add");
+}
+
+static void a_name_without_memory_is_the_linkage_name(void **state)
+{
+    (void)state;
+    char buf[16];
+    pgk_mem_fail_after(1);
+    size_t n = pgk_name_demangle("_Z3addii", false, buf, sizeof buf);
+    pgk_mem_fail_after(0);
+    assert_int_equal(n, 8);
+    assert_string_equal(buf, "_Z3addii");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -56,6 +102,9 @@ int main(void)
         cmocka_unit_test(short_arguments_do_not_overwrite_the_rest),
         cmocka_unit_test(names_that_do_not_close),
         cmocka_unit_test(names_for_callers_of_the_library),
+        cmocka_unit_test(names_for_programs_are_whole),
+        cmocka_unit_test(names_for_programs_fit_the_buffer),
+        cmocka_unit_test(a_name_without_memory_is_the_linkage_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
