@@ -142,6 +142,27 @@ def sources():
         return problems
 
 
+def engines_that_are_not_there():
+    """One sentence that says what to install, before anything is written."""
+    problems = []
+    with tempfile.TemporaryDirectory() as folder:
+        place = pathlib.Path(folder)
+        (place / "distributed.py").write_text("raise ImportError('No module')\n")
+        (place / "input").write_text("")
+        for engine, wanted in (("dask", "apt install --no-install-recommends python3-distributed"),
+                               ("slurm", "needs sbatch")):
+            command = [sys.executable, FLEET / "pgokit-fleet", "merge", place / "input",
+                       "--engine", engine, "--pgokit", sys.argv[1], "-o", place / "out"]
+            done = subprocess.run(command, capture_output=True, text=True, check=False,
+                                  env={"PYTHONPATH": folder, "PATH": folder})
+            if done.returncode != 2 or wanted not in done.stderr or "Traceback" in done.stderr:
+                problems.append(f"{engine}: {done}")
+        left = {path.name for path in place.iterdir()} - {"distributed.py", "input", "__pycache__"}
+        if left:
+            problems.append(f"{left} are left")
+    return problems
+
+
 def types():
     done = subprocess.run(["mypy", "--strict", "--scripts-are-modules", "--cache-dir=/dev/null",
                            FLEET / "pgokit-fleet", *FLEET.glob("*.py")],
@@ -151,7 +172,8 @@ def types():
 
 def main():
     report = Report()
-    for case in (whole_tree, by_bytes_and_build, kinds, builds, names, sources):
+    for case in (whole_tree, by_bytes_and_build, kinds, builds, names, sources,
+                 engines_that_are_not_there):
         report.case(case.__name__.replace("_", " "), case())
     if shutil.which("mypy"):
         report.case("types", types())
