@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import pathlib
 import threading
 from types import TracebackType
 from typing import Any, Callable, Iterable, TypeVar, Union
@@ -19,15 +20,25 @@ _LEVELS = {0: logging.WARNING, 1: logging.INFO, 2: logging.DEBUG}
 _COMMON_NAME = 256  # bytes of a demangled one; templates of C++ get longer
 
 
+def _name() -> str:
+    """What to load: the library of the prefix that this module is installed below, where the
+    dynamic linker need not look, or any that it finds."""
+    folder = pathlib.Path(__file__).resolve().parent
+    beside = folder.parents[2] / _DEFAULT_NAME  # of lib/python3.N/dist-packages/pgokit
+    default = str(beside) if beside.exists() else _DEFAULT_NAME
+    return os.environ.get("PGOKIT_LIBRARY", default)
+
+
 def _load() -> Any:
-    name = os.environ.get("PGOKIT_LIBRARY", _DEFAULT_NAME)
+    name = _name()
     try:
         # Profiles may be freed after this module, when the interpreter ends.
         return ffi.dlopen(name, ffi.RTLD_NOW | ffi.RTLD_NODELETE)
     except OSError as failure:
         raise ImportError(
             f"pgokit needs the library of that name, and it cannot be loaded: {failure}. Install "
-            "libpgokit0, or set PGOKIT_LIBRARY to the path of the library") from None
+            "libpgokit0 (or run ldconfig after make install), or set PGOKIT_LIBRARY to the path of "
+            "the library") from None
 
 
 lib = _load()

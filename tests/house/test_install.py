@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 
+from private_view import run_in_view
 from tap import Report
 
 
@@ -80,6 +81,17 @@ EXAMPLES = {
 
 class Failed(Exception):
     pass
+
+
+class Skipped(Exception):
+    pass
+
+
+def plain(**more):
+    """The environment of somebody who has set nothing up."""
+    ours = ("PKG_CONFIG_PATH", "PKG_CONFIG_SYSROOT_DIR", "LD_LIBRARY_PATH", "PYTHONPATH",
+            "PGOKIT_LIBRARY", "DESTDIR")
+    return {name: value for name, value in os.environ.items() if name not in ours} | more
 
 
 def run(*command, expect=0, **kw):
@@ -186,19 +198,21 @@ class Installed:
             if not next(self.root.rglob(f"share/{name}"), None):
                 raise Failed(f"there is no share/{name}")
 
-    def build_by_cmake(self, example):
-        """A project that finds the library by find_package."""
-        project = self.root / "cmake"
-        project.mkdir()
-        (project / "CMakeLists.txt").write_text(
-            "cmake_minimum_required(VERSION 3.16)\nproject(found C)\n"
-            "find_package(pgokit 0.1 REQUIRED)\n"
-            f"add_executable(found {example})\n"
-            "target_link_libraries(found PRIVATE pgokit::pgokit)\n", encoding="utf-8")
-        prefix = self.library_folder.parent
-        run("cmake", "-S", project, "-B", project / "built", f"-DCMAKE_PREFIX_PATH={prefix}")
-        run("cmake", "--build", project / "built")
-        run(project / "built/found", self.root / "written", input="main 4 120\n", env=self.env)
+    # ---- the module for Python ----
+
+    def import_module(self, python, heap):
+        """Where it is installed, Python looks, and it finds the library of its prefix."""
+        module = next(self.root.rglob("pgokit/_library.py")).parent
+        folder = module.parent
+        code = "import pgokit, sys; print(pgokit.HeapProfile.read(sys.argv[1]).total())"
+        said = run(python, "-c", code, heap, cwd="/", env=plain(PYTHONPATH=folder))
+        if said != "184\n":
+            raise Failed(f"it prints {said}")
+        looked = run(python, "-c", "import sys; print(*sys.path, sep='\\n')", cwd="/", env=plain())
+        inside = f"/{folder.relative_to(self.root)}"
+        if inside.startswith("/usr/local/") and python == "/usr/bin/python3" and \
+                inside not in looked.splitlines():
+            raise Failed(f"{python} does not look in {inside}: {looked}")
 
     # ---- examples/build-systems/library ----
 
@@ -227,16 +241,24 @@ class Installed:
         self.check_formats(folder / "built/formats")
 
     def wrap_of_meson(self, example, source):
-        """Where the library is not installed, the wrap file's release is; it is only set up."""
+        """Where the library is not installed, the wrap file's release is; it is only set up. Its
+        file for pkg-config, with the prefix of the library that is installed, serves for rpath."""
         folder = self.copy_of(example, "by-wrap")
         wrap = configparser.ConfigParser()
         wrap.read(folder / "subprojects/pgokit.wrap")
         (folder / "subprojects" / wrap["wrap-file"]["directory"]).symlink_to(source)
         said = run("meson", "setup", folder / "built", folder, "--wrap-mode=forcefallback",
-                   "-Dpgokit:tests=disabled", "-Dpgokit:plugins=disabled", "-Dpgokit:man=disabled")
+                   "-Dpgokit:tests=disabled", "-Dpgokit:plugins=disabled", "-Dpgokit:man=disabled",
+                   "-Dpgokit:rpath=true")
         targets = run("ninja", "-C", folder / "built", "-t", "targets", "all")
         if "formats:" not in targets or "libpgokit.so" not in targets:
             raise Failed(f"the library is not built with the program: {said}")
+        flags = run("pkg-config", f"--define-variable=prefix={self.library_folder.parent}",
+                    f"--define-variable=libdir={self.library_folder}", "--cflags", "--libs",
+                    "pgokit", env=plain(PKG_CONFIG_PATH=folder / "built/meson-private")).split()
+        run("cc", example / "formats.c", *flags, "-o", folder / "formats")
+        if "raw heap profile\n" not in run(folder / "formats", env=plain()):
+            raise Failed("with -Drpath=true a program does not find the library")
 
     def example_of_bazel(self, example):
         """Loads the rules. Building needs those of C, which bazel fetches from the network."""
@@ -260,9 +282,24 @@ class Installed:
                 raise Failed(f"{link} is not pgokit under another name")
 
 
-def has_compat(build):
+def option_of(build, name):
     options = json.loads(run("meson", "introspect", build, "--buildoptions"))
-    return any(o["name"] == "compat" and o["value"] for o in options)
+    return next(o["value"] for o in options if o["name"] == name)
+
+
+def install_for_all(build, source, python, compiler):
+    """As `make install` by root does, on a system that is left as it was."""
+    prefix = option_of(build, "prefix")
+    if prefix != "/usr/local":
+        raise Skipped(f"the prefix is {prefix}")
+    install = 'meson install -C "$0" --no-rebuild --quiet && exec "$1"'
+    done, reason = run_in_view("sh", "-c", install, pathlib.Path(build).resolve(),
+                               source / "scripts/try-installed",
+                               env=plain(PYTHON=python or "", CC=" ".join(compiler)))
+    if not done:
+        raise Skipped(reason)
+    if done.returncode or "installed: the command, the library" not in done.stdout:
+        raise Failed(done.stdout + done.stderr)
 
 
 def main():
@@ -273,6 +310,9 @@ def main():
     def case(name, function, *args):
         try:
             result = function(*args)
+        except Skipped as reason:
+            report.skip(name, reason)
+            return None
         except (Failed, KeyError, OSError, StopIteration) as failure:
             report.case(name, [failure or "a file is missing"])
             return None
@@ -286,11 +326,12 @@ def main():
             case("pgokit-fleet runs", installed.run_fleet)
             case("pgokit help shows a manual page", installed.show_manual)
             case("shells find their completion", installed.find_completions)
-            if shutil.which("cmake"):
-                case("CMake finds the library", installed.build_by_cmake,
-                     pathlib.Path(source).resolve() / "examples/build_samples.c")
+            heap = pathlib.Path(source).resolve() / "tests" / TWO_CONTEXTS
+            python = os.environ.get("PGOKIT_PYTHON")
+            if python:
+                case("Python imports the module", installed.import_module, python, heap)
             else:
-                report.skip("CMake finds the library", "missing cmake")
+                report.skip("Python imports the module", "missing python3-cffi")
             library = pathlib.Path(source).resolve() / "examples/build-systems/library"
             for tool, function in (("make", installed.example_of_make),
                                    ("cmake", installed.example_of_cmake),
@@ -303,11 +344,13 @@ def main():
                     report.skip(name, f"no {tool}" if tool == "bazel" else f"missing {tool}")
             case("the wrap file of Meson", installed.wrap_of_meson, library,
                  pathlib.Path(source).resolve())
-            if has_compat(build):
+            if option_of(build, "compat"):
                 case("names of other tools", installed.run_names)
             for example in examples:
                 case(f"{example.name} with the shared library", installed.run_example, compiler,
                      example)
+            case("installed for all, nothing need be set", install_for_all, build,
+                 pathlib.Path(source).resolve(), python, compiler)
             case("a program says what is wrong", installed.compile_and_fail, compiler,
                  examples[0].with_name("heaviest_context.c"))
             for shared in installed.library_folder.glob("libpgokit.so*"):
