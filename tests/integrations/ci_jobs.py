@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The steps for continuous integration in integrations/, run as GitHub and GitLab run them.
 
-usage: ci_jobs.py PGOKIT SOURCE-FOLDER
+usage: ci_jobs.py PGOKIT SOURCE-FOLDER BUILD-FOLDER
 """
 
 import http.server
@@ -18,82 +18,76 @@ import urllib.parse
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "house"))
 
+from private_view import run_in_view  # noqa: E402
+from runners import GitHub, GitLab, Job, Refused, gitlab_loader  # noqa: E402
 from tap import Report  # noqa: E402
 
-INSTALLED = "/usr/share/pgokit"
-SHELL = ("bash", "--noprofile", "--norc", "-eo", "pipefail")
 HEAP = "golden/indexed/llvm22-v4.profdata"
 OTHER_HEAP = "golden/heap-raw/handmade-over-time.profraw"
 PARTIAL = "golden/partial/two-contexts.pgk"
+SHOWN = re.compile(r"```yaml\n(.*?)```", re.DOTALL)
+PINNED = re.compile(r"uses: (actions/\S+)@([0-9a-f]{40}) # v\d+\.\d+\.\d+$")
+ON_MAIN = {"ref_name": "main", "run_attempt": "1",
+           "event": {"repository": {"default_branch": "main"}}}
+IN_REQUEST = {**ON_MAIN, "ref_name": "7/merge"}
+GITLAB = {"CI_DEFAULT_BRANCH": "main", "CI_JOB_NAME_SLUG": "profile", "CI_PROJECT_ID": "12"}
+# A program whose second version allocates more, where its first one allocates it.
+PROGRAM = """
+#include <stdlib.h>
+static void *keep(size_t size) { return malloc(size); }
+int main(void) { return !keep(SIZE * 1000); }
+"""
+MAKEFILE = "app: app.c\n\t$(CC) $(CFLAGS) -O0 app.c -o app\n"
 
 
 def expect(found, wanted, what):
     assert found == wanted, f"{what}: found {found!r}, expected {wanted!r}"
 
 
-class Job:
-    """A folder in which steps run, with what they wrote."""
-
-    def __init__(self, pgokit, source):
-        self.room = tempfile.TemporaryDirectory(prefix="pgokit-ci-")
-        self.folder = pathlib.Path(self.room.name)
-        (self.folder / "golden").symlink_to(source / "tests/golden")
-        self.summary = self.folder / "summary.md"
-        self.env = {"PATH": f"{pgokit.parent}:{os.environ['PATH']}", "HOME": str(self.folder)}
-
-    def run(self, script, **variables):
-        done = subprocess.run([*SHELL, "-c", script], cwd=self.folder, capture_output=True,
-                              text=True, check=False, env={**self.env, **variables})
-        self.said = done.stdout + done.stderr
-        return done.returncode
-
-    def read(self, name):
-        path = self.folder / name
-        return path.read_text(encoding="utf-8") if path.exists() else ""
+class Skipped(Exception):
+    pass
 
 
 class Tests:
-    def __init__(self, pgokit, source, yaml):
-        self.pgokit, self.source = pgokit, source
+    def __init__(self, pgokit, source, build, yaml):
+        self.pgokit, self.source, self.build = pgokit, source, build
         self.folder = source / "integrations"
-        load = lambda name: yaml.safe_load((self.folder / name).read_text(encoding="utf-8"))
-        self.action = load("github-action/action.yml")
-        self.gitlab = load("gitlab/pgokit.gitlab-ci.yml")[".pgokit"]
+        self.yaml = lambda path: yaml.safe_load(path.read_text(encoding="utf-8"))
+        self.loaded = lambda text: yaml.load(text, Loader=gitlab_loader(yaml))
+        self.action = self.yaml(self.folder / "github-action/action.yml")
+        self.gitlab = self.loaded((self.folder / "gitlab/pgokit.gitlab-ci.yml").read_text(
+            encoding="utf-8"))
+        self.page = (self.folder / "README.md").read_text(encoding="utf-8")
+        self.scratch = tempfile.TemporaryDirectory(prefix="pgokit-ci-")
+        self.jobs = 0
+
+    def new_folder(self):
+        self.jobs += 1
+        folder = pathlib.Path(self.scratch.name, str(self.jobs))
+        folder.mkdir()
+        return folder
 
     def job(self):
-        return Job(self.pgokit, self.source)
+        job = Job(self.new_folder(), f"{self.pgokit.parent}:{os.environ['PATH']}")
+        (job.folder / "golden").symlink_to(self.source / "tests/golden")
+        return job
 
-    def github(self, job, **inputs):
-        """Runs the steps of the action that are scripts; the status of the first that fails."""
-        given = {name.replace("_", "-"): value for name, value in inputs.items()}
-        unknown = given.keys() - self.action["inputs"]
-        assert not unknown, unknown
-        values = {name: given.get(name, row.get("default", ""))
-                  for name, row in self.action["inputs"].items()}
-
-        def fill(text):
-            return re.sub(r"\$\{\{ *inputs\.([\w-]+) *\}\}", lambda m: values[m[1]], text)
-
-        for step in self.action["runs"]["steps"]:
-            if "run" not in step:
-                continue
-            variables = {name: fill(text) for name, text in step["env"].items()}
-            status = job.run(step["run"], **variables, GITHUB_STEP_SUMMARY=str(job.summary),
-                             GITHUB_ACTION_PATH=str(self.folder / "github-action"))
-            if status:
-                return status
-        return 0
+    def github(self, job, where=None, **inputs):
+        """Runs the action that checks, with a new repository or `where`."""
+        where = where or GitHub(self.source, self.yaml, self.new_folder())
+        where.github = where.github or {**ON_MAIN, "run_id": "1"}
+        where.artifacts = {}
+        return where.action(job, "github-action",
+                            {name.replace("_", "-"): text for name, text in inputs.items()})
 
     def gitlab_job(self, job, **variables):
-        """Its script, then what follows whether that failed or not."""
-        given = {**self.gitlab["variables"], **variables}
-        local = lambda lines: "\n".join(lines).replace(INSTALLED, str(self.folder))
-        status = job.run(local(self.gitlab["script"]), **given)
-        said = job.said
-        after = job.run(local(self.gitlab["after_script"]), **given)
-        expect(after, 0, f"after_script: {job.said}")
-        job.said = said
-        return status
+        """The job without what installs."""
+        jobs = {".pgokit": {**self.gitlab[".pgokit"], "before_script": []}}
+        (job.folder / ".pgokit").mkdir(exist_ok=True)
+        (job.folder / ".pgokit/source").unlink(missing_ok=True)
+        (job.folder / ".pgokit/source").symlink_to(self.source)
+        return GitLab(self.new_folder()).run(job, jobs, ".pgokit", {
+            **GITLAB, "CI_COMMIT_BRANCH": "main", **variables})
 
     # ---- GitHub ----
 
@@ -125,7 +119,8 @@ class Tests:
     def summaries_of_several_steps_stand_below_one_another(self):
         job = self.job()
         expect(self.github(job, profiles=HEAP), 0, job.said)
-        expect(self.github(job, profiles=PARTIAL, merge_options="--partial"), 0, job.said)
+        expect(self.github(job, profiles=PARTIAL, merge_options="--partial", artifact="other"), 0,
+               job.said)
         expect(job.read("summary.md").count("## Heap profile\n"), 2, "summaries")
 
     def patterns_may_have_blanks(self):
@@ -171,10 +166,7 @@ class Tests:
         (job.folder / "pgokit-summary.md").write_text("of an earlier run")
         expect(self.gitlab_job(job, PGOKIT_PROFILES=HEAP), 0, job.said)
         assert job.read("pgokit-summary.md").startswith("## Heap profile\n"), "summary"
-        kept = [self.gitlab["variables"][path.removeprefix("$")]
-                for path in self.gitlab["artifacts"]["paths"]]
-        expect(len(kept), 3, "artifacts")
-        for name in kept:
+        for name in self.gitlab[".pgokit"]["artifacts"]["paths"]:
             assert (job.folder / name).exists(), name
 
     def gitlab_comments_on_the_merge_request(self):
@@ -205,54 +197,221 @@ class Tests:
         expect(notes, [("/api/v4/projects/12/merge_requests/7/notes", "secret",
                         job.read("pgokit-summary.md"))], "comment")
 
+    # ---- from an empty repository ----
+
+    def repository(self, size):
+        folder = self.new_folder()
+        (folder / "app.c").write_text(f"#define SIZE {size}\n{PROGRAM}", encoding="utf-8")
+        (folder / "Makefile").write_text(MAKEFILE, encoding="utf-8")
+        return folder
+
+    def clean_job(self):
+        """On a runner that has what its image has, where the program's packages are there."""
+        tools = self.new_folder()
+        (tools / "apt-get").write_text("#!/bin/sh\necho apt-get $*\n", encoding="utf-8")
+        (tools / "apt-get").chmod(0o755)
+        return Job(self.new_folder(), f"{tools}:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin")
+
+    def built(self, folder):
+        """What install-pgokit would have built in an earlier run."""
+        key = subprocess.run([self.folder / "install-pgokit", "--key"], check=True, text=True,
+                             capture_output=True).stdout.strip()
+        place, root = folder / key, self.new_folder()
+        place.mkdir(parents=True)
+        subprocess.run(["meson", "install", "-C", self.build, "--no-rebuild", "--quiet",
+                        "--destdir", root], check=True, capture_output=True)
+        (place / "packages").write_text("", encoding="utf-8")
+        subprocess.run(["tar", "-C", root, "-czf", place / "pgokit.tar.gz", "."], check=True,
+                       env={**os.environ, "GZIP": "-1"})
+        return key
+
+    def limits_in(self, summary):
+        return re.findall(r"^\| (\w+=\d+%) .* (kept|\*\*reached\*\*) \|$", summary, re.M)
+
+    def view_github_from_an_empty_repository(self):
+        """README's workflow: a push, another one, a pull request that allocates more."""
+        where = GitHub(self.source, self.yaml, self.new_folder())
+        workflow = self.yaml_of_page("jobs:")
+        key = self.built(where.folder / "built")
+        where.cache.save(key, [where.local("/tmp/pgokit-build")], pathlib.Path("/"))
+        found = []
+        for run, (github, size) in enumerate(((ON_MAIN, 1), (ON_MAIN, 1), (IN_REQUEST, 2),
+                                              (ON_MAIN, 2), (ON_MAIN, 2))):
+            job = self.clean_job()
+            status = where.workflow(job, workflow, {**github, "run_id": str(run)},
+                                    self.repository(size))
+            summary = job.read("summary.md")
+            found.append((status, *self.limits_in(summary)))
+            assert "pgokit-report.html)" in summary, f"{status} {job.said} {summary}"
+            expect(sorted(where.artifacts), ["pgokit", "pgokit-report.html"], "artifacts")
+        kept, reached = ("growth=10%", "kept"), ("growth=10%", "**reached**")
+        expect(found, [(0,), (0, kept), (3, reached), (3, reached), (0, kept)], "runs")
+
+    def view_gitlab_from_an_empty_repository(self):
+        """README's file: the default branch, a merge request that allocates more, a branch."""
+        where, clone = GitLab(self.new_folder()), self.new_folder() / "pgokit"
+        self.clone_of_tree(clone)
+        jobs = {**self.gitlab, **self.loaded(SHOWN.findall(self.page)[1])}
+        built = self.new_folder()
+        self.built(built / ".pgokit/build")
+        where.cache.save("pgokit-v0.1.0", [".pgokit/build/"], built)
+        found = []
+        for given, size in (({"CI_COMMIT_BRANCH": "main"}, 1),
+                            ({"CI_PIPELINE_SOURCE": "merge_request_event"}, 2),
+                            ({"CI_COMMIT_BRANCH": "other"}, 2),
+                            ({"CI_COMMIT_BRANCH": "main"}, 1)):
+            job = self.clean_job()
+            shutil.copytree(self.repository(size), job.folder, dirs_exist_ok=True)
+            status = where.run(job, jobs, "profile", {
+                **GITLAB, **given, "PGOKIT_SOURCE": f"file://{clone}"})
+            if status is not None:
+                expect(sorted(where.artifacts), ["pgokit-report.html", "pgokit-summary.md",
+                                                 "pgokit.profile"], f"artifacts: {job.said}")
+            found.append((status, *self.limits_in(job.read("pgokit-summary.md"))))
+        kept, reached = ("growth=10%", "kept"), ("growth=10%", "**reached**")
+        expect(found, [(0,), (3, reached), (None,), (0, kept)], "runs")
+
+    def clone_of_tree(self, clone):
+        """A repository with the release; only what installing reads."""
+        left_out = (".git", "build", "tests", "fuzz", "bench")
+        shutil.copytree(self.source, clone, symlinks=True, ignore=lambda folder, names: [
+            name for name in names if name in ("__pycache__", "node_modules") or
+            folder == str(self.source) and name.startswith(left_out)])
+        for command in (["init", "--quiet", "--initial-branch", "main"], ["add", "--all"],
+                        ["-c", "user.name=n", "-c", "user.email=e", "commit", "--quiet", "-m", "r"],
+                        ["tag", "v0.1.0"]):
+            subprocess.run(["git", "-C", clone, *command], check=True, capture_output=True)
+
+    def packages_are_installed_instead(self):
+        job = self.clean_job()
+        (job.folder / "a b").mkdir()
+        (job.folder / "a b/pgokit_1.deb").write_text("", encoding="utf-8")
+        (job.folder / "pgokit").write_text("#!/bin/sh\necho of a package\n")
+        (job.folder / "pgokit").chmod(0o755)
+        job.env["PATH"] = f"{job.folder}:{job.env['PATH']}"
+        where = GitHub(self.source, self.yaml, self.new_folder())
+        if os.geteuid() != 0:
+            raise Skipped("needs root")
+        expect(where.action(job, "github-install", {"packages": "a b/*.deb\n"}), 0, job.said)
+        assert re.search(r"apt-get .*install .*/a b/pgokit_1\.deb\nof a pack", job.said), job.said
+        expect(where.action(job, "github-install", {"packages": "none*.deb"}), 2, job.said)
+
     # ---- both ----
 
+    def yaml_of_page(self, part):
+        (text,) = [text for text in SHOWN.findall(self.page) if part in text]
+        return self.loaded(text)
+
     def shellcheck_has_nothing_to_say(self):
-        scripts = [(self.folder / "profile-check").read_text(encoding="utf-8")]
-        scripts += ["#!/bin/bash\n" + step["run"] for step in self.action["runs"]["steps"]
-                    if "run" in step]
-        scripts += ["#!/bin/bash\n" + "\n".join(self.gitlab[part])
-                    for part in ("script", "after_script")]
+        scripts = [(self.folder / name).read_text(encoding="utf-8")
+                   for name in ("profile-check", "install-pgokit")]
+        actions = [self.yaml(path) for path in sorted(self.folder.glob("github-*/action.yml"))]
+        scripts += ["#!/bin/bash\n" + step["run"] for action in actions
+                    for step in action["runs"]["steps"] if "run" in step]
+        scripts += ["#!/bin/bash\n" + "\n".join(self.gitlab[".pgokit"][part])
+                    for part in ("before_script", "script", "after_script")]
         for script in scripts:
             done = subprocess.run(["shellcheck", "-"], input=script, text=True, check=False,
                                   capture_output=True)
             expect(done.stdout, "", "shellcheck")
 
+    def actions_are_pinned_to_one_release_each(self):
+        pins = {}
+        for path in (self.folder / "README.md", *self.folder.glob("github-*/action.yml")):
+            for line in path.read_text(encoding="utf-8").splitlines():
+                if "uses: actions/" in line:
+                    pin = PINNED.search(line)
+                    assert pin, f"{path}: {line}"
+                    pins.setdefault("/".join(pin[1].split("/")[:2]), set()).add(pin[2])
+        assert len(pins) == 3 and all(len(hashes) == 1 for hashes in pins.values()), pins
+
+    def what_vendors_refuse_is_refused(self):
+        """The runners here are no proof if they take everything."""
+        job = self.job()
+        where = GitHub(self.source, self.yaml, self.new_folder())
+        for step in ({"uses": "actions/checkout@v4"}, {"uses": "other/action@v1"},
+                     {"run": "true", "iff": "true"}, {"run": "true", "if": "${{ no.such }}"}):
+            try:
+                where.steps(job, [step], {})
+            except Refused:
+                continue
+            raise AssertionError(f"{step} is taken")
+        exposed = {**self.gitlab[".pgokit"], "before_script": [], "script": ["true"], "rules": []}
+        del exposed["rules"]
+        exposed["artifacts"] = {"expose_as": "a", "paths": ["$PGOKIT_REF"]}
+        try:
+            GitLab(self.new_folder()).run(job, {"j": exposed}, "j", GITLAB)
+        except Refused:
+            return
+        raise AssertionError("a variable is taken in a path that is exposed")
+
     def variables_are_described(self):
-        page = (self.folder / "README.md").read_text(encoding="utf-8")
-        rows = dict(re.findall(r"^\| `(PGOKIT\w*)` \| (?:`([\w-]+)`)? ?\|", page, re.M))
-        script = (self.folder / "profile-check").read_text(encoding="utf-8")
-        expect(sorted(rows), sorted(set(re.findall(r"\$\{(PGOKIT\w*)[:}-]", script))), "variables")
-        inputs = {rows[name]: f"${{{{ inputs.{rows[name]} }}}}" for name in rows if rows[name]}
-        passed = {name: text for name, text in self.action["runs"]["steps"][0]["env"].items()}
-        expect({rows[name]: text for name, text in passed.items()}, inputs, "inputs")
-        expect(sorted([*inputs, "artifact"]), sorted(self.action["inputs"]), "inputs")
+        rows = dict(re.findall(r"^\| `(PGOKIT\w*)` \| (?:`([\w-]+)`)? ?\|", self.page, re.M))
+        scripts = "".join((self.folder / name).read_text(encoding="utf-8")
+                          for name in ("profile-check", "install-pgokit"))
+        used = set(re.findall(r"\$\{(PGOKIT\w*)[:}-]", scripts))
+        expect(sorted(rows), sorted(used), "variables")
+        steps = [step for name in ("github-action", "github-install")
+                 for step in self.yaml(self.folder / name / "action.yml")["runs"]["steps"]]
+        passed = {name: text for step in steps for name, text in step.get("env", {}).items()
+                  if name in rows}
+        for name, text in passed.items():
+            assert f"inputs.{rows[name]} " in text, f"{name}: {text}"
+        expect(sorted(passed), sorted(name for name in rows if rows[name]), "passed")
+        expect(sorted([*filter(None, rows.values()), "artifact"]),
+               sorted([*self.action["inputs"], "packages"]), "inputs")
+
+
+def case_names():
+    return [name for name, member in vars(Tests).items() if callable(member) and name[0] != "_" and
+            name not in ("job", "github", "gitlab_job", "new_folder", "repository", "clean_job",
+                         "built", "limits_in", "clone_of_tree", "yaml_of_page")]
+
+
+def in_a_view(name):
+    """Runs a case by itself, where it may install."""
+    done, reason = run_in_view(sys.executable, __file__, *sys.argv[1:4], name)
+    if not done:
+        raise Skipped(reason)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def run_case(tests, name, report):
+    title = name.removeprefix("view_").replace("_", " ")
+    needs = {"shellcheck_has_nothing_to_say": "shellcheck",
+             "gitlab_comments_on_the_merge_request": "curl"}
+    if name in needs and not shutil.which(needs[name]):
+        report.skip(title, f"missing {needs[name]}")
+        return
+    problems = []
+    try:
+        if name.startswith("view_"):
+            in_a_view(name)
+        else:
+            getattr(tests, name)()
+    except Skipped as reason:
+        report.skip(title, reason)
+        return
+    except (AssertionError, Refused) as failure:
+        problems = [failure]
+    report.case(title, problems)
 
 
 def main():
-    pgokit, source = (pathlib.Path(word).resolve() for word in sys.argv[1:])
+    pgokit, source, build = (pathlib.Path(word).resolve() for word in sys.argv[1:4])
     report = Report()
-    cases = [name for name in vars(Tests) if name[0] != "_" and
-             name not in ("job", "github", "gitlab_job")]
     try:
         import yaml
     except ImportError:
-        for name in cases:
+        for name in case_names():
             report.skip(name.replace("_", " "), "missing python3-yaml")
         report.end()
-    tests = Tests(pgokit, source, yaml)
-    needs = {"shellcheck_has_nothing_to_say": "shellcheck",
-             "gitlab_comments_on_the_merge_request": "curl"}
-    for name in cases:
-        problems = []
-        if name in needs and not shutil.which(needs[name]):
-            report.skip(name.replace("_", " "), f"missing {needs[name]}")
-            continue
-        try:
-            getattr(tests, name)()
-        except AssertionError as failure:
-            problems = [failure]
-        report.case(name.replace("_", " "), problems)
+    tests = Tests(pgokit, source, build, yaml)
+    if sys.argv[4:]:
+        getattr(tests, sys.argv[4])()
+        return
+    for name in case_names():
+        run_case(tests, name, report)
     report.end()
 
 
