@@ -27,9 +27,11 @@ static void print_heaviest(const struct pgk_heap *heap)
     struct pgk_heap_frame frames[32];
     size_t n = pgk_heap_stack(heap, heaviest, frames, 32);
     printf("%" PRIu64 " B\n", pgk_heap_value(heap, heaviest, PGK_MIB_TotalSize));
-    for (size_t i = 0; i < n && i < 32; i++)
-        printf("  %s:%" PRIu32 "\n", frames[i].function,
-               frames[i].decl_line + frames[i].line_offset);
+    for (size_t i = 0; i < n && i < 32; i++) {
+        char name[1024]; /* longer ones are cut */
+        pgk_name_demangle(frames[i].function, true, name, sizeof name);
+        printf("  %s:%" PRIu32 "\n", name, frames[i].decl_line + frames[i].line_offset);
+    }
 }
 
 int main(int argc, char **argv)

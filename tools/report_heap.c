@@ -38,7 +38,8 @@ static const struct option_row rows[] = {
     {"no-source", 0, NULL, "no excerpts of sources on the page",
      OPTION_FLAG(struct report, export.without_sources)},
     {"contexts", 0, "N",
-     "contexts on the page one by one (default 50000, in Markdown 10); the rest is summed up",
+     "the largest contexts, one by one (default 50000, in Markdown 10, in CSV all); the rest is "
+     "summed up, but in CSV",
      OPTION_NUMBER(struct report, export.max_contexts, 1, 10000000)},
     {"weight", 0, "NAME",
      "what folded stacks count: bytes (default), count, accesses, lifetime-bytes, leaked, "

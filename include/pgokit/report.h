@@ -161,11 +161,12 @@ struct pgk_heap_export_opts {
     const char *title;                /* what is shown: a file name; or NULL */
     const struct pgk_file_info *info; /* may be NULL */
     enum pgk_heap_weight weight;      /* folded stacks only */
-    /* The page only: */
+    /* The page only, but for max_contexts: */
     const struct pgk_heap *base; /* an older profile to compare with, or NULL */
     const char *base_title; /* what is shown of `base`: a file name; or NULL */
     size_t max_contexts;            /* shown one by one; 0: 50,000, in Markdown 10. The rest is
-                                       summed up */
+                                       summed up. In CSV rows of those that allocate most, the
+                                       largest first; 0: all in the profile's order */
     const char *const *source_dirs; /* where to look for sources, besides where they were */
     size_t n_source_dirs; /* number of them */
     bool without_sources; /* no excerpts of source files on the page */

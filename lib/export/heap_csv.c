@@ -65,6 +65,23 @@ static void put_row(const struct pgk_heap_frames *t, const struct pgk_heap *heap
     pgk_text_lit(out, "\r\n");
 }
 
+/* The contexts that allocate most, or all in the order of the profile. */
+static int put_rows(const struct pgk_heap_frames *t, const struct pgk_heap *heap,
+                    const uint32_t *stacks, const struct pgk_heap_export_opts *opts,
+                    struct pgk_text_out *out, struct pgk_err *err)
+{
+    const struct pgk_heap_print_opts largest = {.struct_size = sizeof largest,
+                                                .info = opts->info, .top = opts->max_contexts};
+    size_t *order, n;
+    PGK_TRY(pgk_heap_ranking(heap, &largest, &order, &n, err));
+    for (size_t i = 0; i < n; i++) {
+        size_t c = opts->max_contexts ? order[i] : i;
+        put_row(t, heap, c, stacks[c], opts->info, out);
+    }
+    pgk_mem_free(order);
+    return 0;
+}
+
 int pgk_export_heap_csv(const struct pgk_heap *heap, const struct pgk_heap_export_opts *opts,
                         struct pgk_sink *out, struct pgk_err *err)
 {
@@ -74,10 +91,9 @@ int pgk_export_heap_csv(const struct pgk_heap *heap, const struct pgk_heap_expor
     PGK_TRY(pgk_heap_frames_make(&frames, heap, &stacks, err));
     pgk_text_to_sink(&text, out);
     put_heading(&text);
-    for (size_t c = 0; c < pgk_heap_contexts(heap); c++)
-        put_row(&frames, heap, c, stacks[c], opts->info, &text);
+    int status = put_rows(&frames, heap, stacks, opts, &text, err);
     pgk_text_flush(&text);
     pgk_heap_frames_free(&frames);
     pgk_mem_free(stacks);
-    return 0;
+    return status;
 }

@@ -41,8 +41,7 @@ EXAMPLES = {
                          Run("golden/instr-indexed/llvm14-ir.profdata "
                              "golden/instr-indexed/llvm22-ir.profdata",
                              "other code: _Z4condiii\n")],
-    "contexts_csv": [Run("{heap}", 'bytes,objects,call stack\n4194304,4,"make_bufm < '
-                                   'load(char const*) < main"\n')],
+    "contexts_csv": [Run("{heap}", ',"make_bufm <- load <- main"\n')],
     "cost_of_function": [Run("{heap} load TotalSize", "load: TotalSize 4194304 B of 4194304\n"),
                          Run("{heap} store TotalSize", "store: TotalSize 0 B of 4194304\n")],
     "divergent_code": [Run("golden/instr-indexed/llvm23-uniform.profdata",
@@ -54,7 +53,7 @@ EXAMPLES = {
     "heap_growth": [Run("{heap} {heap} 5", "+0.0 % bytes"),
                     Run(f"{TWO_CONTEXTS} {{heap}} 5", "; 0 % of the bytes", status=1)],
     "heap_over_time": [Run("{heap}", "after 900 ms 4.00 MiB, 4.00 MiB of them by _Z9make_bufm\n")],
-    "heaviest_context": [Run(TWO_CONTEXTS, " B\n")],
+    "heaviest_context": [Run(TWO_CONTEXTS, " B\n"), Run("{heap}", "  load(char const*):7\n")],
     "hot_variables": [Run("golden/yaml/data_access.yaml",
                           "       100  noaccess\n       100  zz  (x:1\n"
                           "        20  literal 0000000000018a92\n")],
