@@ -220,6 +220,10 @@ class Tests:
         place.mkdir(parents=True)
         subprocess.run(["meson", "install", "-C", self.build, "--no-rebuild", "--quiet",
                         "--destdir", root], check=True, capture_output=True)
+        for path in root.rglob("*.a"):  # which no job needs, and unpacking which takes long
+            path.unlink()
+        subprocess.run(["strip", "-g", *root.rglob("bin/pgokit"), *root.rglob("libpgokit*.so")],
+                       check=True)
         (place / "packages").write_text("", encoding="utf-8")
         subprocess.run(["tar", "-C", root, "-czf", place / "pgokit.tar.gz", "."], check=True,
                        env={**os.environ, "GZIP": "-1"})
@@ -229,14 +233,15 @@ class Tests:
         return re.findall(r"^\| (\w+=\d+%) .* (kept|\*\*reached\*\*) \|$", summary, re.M)
 
     def view_github_from_an_empty_repository(self):
-        """README's workflow: a push, another one, a pull request that allocates more."""
+        """README's workflow: a push, a pull request that allocates more, which is merged, and
+        another push."""
         where = GitHub(self.source, self.yaml, self.new_folder())
         workflow = self.yaml_of_page("jobs:")
         key = self.built(where.folder / "built")
         where.cache.save(key, [where.local("/tmp/pgokit-build")], pathlib.Path("/"))
         found = []
-        for run, (github, size) in enumerate(((ON_MAIN, 1), (ON_MAIN, 1), (IN_REQUEST, 2),
-                                              (ON_MAIN, 2), (ON_MAIN, 2))):
+        for run, (github, size) in enumerate(((ON_MAIN, 1), (IN_REQUEST, 2), (ON_MAIN, 2),
+                                              (ON_MAIN, 2))):
             job = self.clean_job()
             status = where.workflow(job, workflow, {**github, "run_id": str(run)},
                                     self.repository(size))
@@ -245,7 +250,7 @@ class Tests:
             assert "pgokit-report.html)" in summary, f"{status} {job.said} {summary}"
             expect(sorted(where.artifacts), ["pgokit", "pgokit-report.html"], "artifacts")
         kept, reached = ("growth=10%", "kept"), ("growth=10%", "**reached**")
-        expect(found, [(0,), (0, kept), (3, reached), (3, reached), (0, kept)], "runs")
+        expect(found, [(0,), (3, reached), (3, reached), (0, kept)], "runs")
 
     def view_gitlab_from_an_empty_repository(self):
         """README's file: the default branch, a merge request that allocates more, a branch."""
@@ -277,7 +282,9 @@ class Tests:
         shutil.copytree(self.source, clone, symlinks=True, ignore=lambda folder, names: [
             name for name in names if name in ("__pycache__", "node_modules") or
             folder == str(self.source) and name.startswith(left_out)])
-        for command in (["init", "--quiet", "--initial-branch", "main"], ["add", "--all"],
+        for command in (["init", "--quiet", "--initial-branch", "main"],
+                        ["config", "core.compression", "0"], ["config", "pack.window", "0"],
+                        ["add", "--all"],
                         ["-c", "user.name=n", "-c", "user.email=e", "commit", "--quiet", "-m", "r"],
                         ["tag", "v0.1.0"]):
             subprocess.run(["git", "-C", clone, *command], check=True, capture_output=True)
