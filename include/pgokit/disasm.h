@@ -47,6 +47,7 @@ struct pgk_disasm_opts {
     const char *const *packages; /* .dwp files, tried before the one next to the binary */
     size_t n_packages; /* number of them */
     bool use_caches, download; /* look for the debug file as in struct pgk_binaries_opts */
+    unsigned width; /* TEXT: columns that names are shortened for; 0: only template arguments */
 };
 
 /* What was shown. */

@@ -36,6 +36,9 @@ const char *pgk_human_function(char *buf, size_t size, const char *linkage_name)
  * `size` or more says that it was cut. `buf` is the caller's and may be NULL if `size` is 0. There
  * is no error: a name that cannot be demangled, also for lack of memory, is the linkage name. */
 size_t pgk_name_demangle(const char *linkage_name, bool parameters, char *buf, size_t size);
+/* Shortens a text to `columns`, in place, by "..." in its middle: both ends of a name say most. A
+ * character of UTF-8 is a column; 0 columns: as it is. */
+char *pgk_human_fit(char *text, size_t columns);
 /* Bytes, as those of a build id, as hexadecimal digits of lower case: as many of the `n` bytes as
  * `size` > 0 has space for. */
 const char *pgk_human_hex(char *buf, size_t size, const uint8_t *bytes, size_t n);

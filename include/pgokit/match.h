@@ -132,6 +132,7 @@ struct pgk_match_print_opts {
     bool json;           /* docs/formats/match-json.md; schema "pgokit-match-1" */
     bool markdown;       /* tables for comments on changes; else text for a terminal */
     bool colour;         /* ANSI colours of text */
+    unsigned width;      /* columns of text that names are shortened to; 0: they are whole */
 };
 /* Prints shares by level, and the calls that changed most with both places. */
 int pgk_match_print(const struct pgk_match *match, const struct pgk_match_print_opts *opts,

@@ -39,7 +39,7 @@ struct pgk_heap_print_opts {
     enum pgk_heap_sort sort;        /* falling; ties by stack, so the order is the profile's own */
     size_t top;                     /* contexts shown; 0: all */
     size_t depth;                   /* frames shown of a stack; 0: all */
-    unsigned width;                 /* columns; 0: 100 */
+    unsigned width;                 /* columns that names are shortened to; 0: they are whole */
     bool colour;                    /* ANSI colours */
 };
 
@@ -79,6 +79,7 @@ struct pgk_heap_tree_opts {
     size_t depth;  /* levels shown; 0: all */
     bool colour;   /* ANSI colours */
     bool library;  /* frames of libraries, too */
+    unsigned width; /* columns that names are shortened to; 0: they are whole */
 };
 /* Calling functions from the program's entry on, with what is allocated below each. */
 int pgk_heap_print_tree(const struct pgk_heap *heap, const struct pgk_heap_tree_opts *opts,
@@ -90,7 +91,7 @@ struct pgk_heap_diff_opts {
     const char *before_title, *now_title; /* file names; NULL: "before", "now" */
     size_t top;     /* contexts shown of each list; 0: all */
     size_t depth;   /* frames shown of a stack; 0: all */
-    unsigned width; /* columns; 0: 100 */
+    unsigned width; /* columns that names are shortened to; 0: they are whole */
     bool colour;    /* ANSI colours */
     bool json;      /* docs/formats/heap-json.md; schema "pgokit-heap-diff-1" */
 };
@@ -210,6 +211,7 @@ struct pgk_instr_print_opts {
     size_t n_cutoffs;                 /* number of them */
     bool contextual;                  /* only functions counted in their contexts, which counters
                                          of IR may be; and their summary, not the others' */
+    unsigned width; /* columns that names are shortened to; 0: they are whole */
 };
 
 /* For people: totals, then the functions that ran most. PGK_E_EMPTY if there is none of the
@@ -240,6 +242,7 @@ struct pgk_probes_print_opts {
     const char *title; /* what is shown: a file name; or NULL */
     bool list;         /* every function with its tree of probes */
     bool colour;       /* ANSI colours */
+    unsigned width;    /* columns that names are shortened to; 0: they are whole */
 };
 /* For people: how many probes of what type, how deep functions are inlined, what the sections
  * take; then, if asked for, the functions by address. `index` is of all functions. */
@@ -262,6 +265,8 @@ struct pgk_sample_print_opts {
     bool lines;                       /* each with its lines, calls, types and inlinees */
     bool linkage_names;               /* names as the linker knows them */
     bool of_one;                      /* it is one function of a file: `info` has the summary */
+    unsigned width;                   /* columns that names are shortened to; 0: they are whole */
+    bool colour;                      /* ANSI colours */
 };
 /* For people: totals and the summary, then functions by samples. */
 int pgk_sample_print_table(const struct pgk_sample *profile,
@@ -310,6 +315,8 @@ struct pgk_sample_diff_print_opts {
     bool contexts;                    /* the profiles have contexts */
     bool linkage_names;               /* names as the linker knows them */
     const char *base_title, *test_title; /* of Markdown: file names; NULL: "base", "test" */
+    unsigned width;                   /* columns that names are shortened to; 0: they are whole */
+    bool colour;                      /* ANSI colours of the table */
 };
 /* For people: what is common, then functions by how much their share moved. */
 int pgk_sample_diff_print_table(const struct pgk_sample_diff *diff,

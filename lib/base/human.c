@@ -126,6 +126,35 @@ const char *pgk_human_hex(char *buf, size_t size, const uint8_t *bytes, size_t n
     return buf;
 }
 
+/* The start of character `n` of valid UTF-8, or the end. */
+static char *at_column(char *text, size_t n)
+{
+    for (; *text && n; n--)
+        for (text++; (*text & 0xc0) == 0x80;)
+            text++;
+    return text;
+}
+
+char *pgk_human_fit(char *text, size_t columns)
+{
+    enum { DOTS = 3 };
+    size_t n = 0;
+    for (const char *s = text; *s; s++)
+        n += (*s & 0xc0) != 0x80;
+    if (!columns || n <= columns)
+        return text;
+    if (columns <= DOTS) {
+        *at_column(text, columns) = '\0';
+        return text;
+    }
+    const size_t first = (columns - DOTS) / 2, last = columns - DOTS - first;
+    char *cut = at_column(text, first);
+    const char *rest = at_column(cut, n - first - last);
+    memset(cut, '.', DOTS); /* what is left out has more bytes */
+    memmove(cut + DOTS, rest, strlen(rest) + 1);
+    return text;
+}
+
 const char *pgk_human_text(char *buf, size_t size, const char *text)
 {
     const uint8_t *p = (const uint8_t *)text;

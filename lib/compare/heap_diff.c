@@ -188,7 +188,7 @@ static int print_pair(const struct pgk_heap_diff *d, size_t rank, const struct p
 static int print_text(const struct pgk_heap_diff *d, FILE *out, struct pgk_err *err)
 {
     const struct pgk_heap_diff_opts *o = d->opts;
-    const struct pgk_text_style style = {out, o->width ? o->width : 100, o->depth, o->colour};
+    const struct pgk_text_style style = {out, o->width, o->depth, o->colour};
     size_t n = pgk_heap_diff_listed(d);
     int status = 0;
     print_totals(d, &style);

@@ -19,6 +19,7 @@ struct change {
 };
 
 struct diff {
+    const struct pgk_instr_print_opts *opts;
     struct pgk_instr_overlap overlap;
     struct change *changes;
     size_t n, shown;
@@ -81,12 +82,15 @@ static void print_text(const struct diff *d, FILE *out)
             o->matched, o->mismatched, o->only_base, o->only_test);
     fprintf(out, "  counts            %.6g before, %.6g after\n", o->base_total, o->test_total);
     if (d->shown)
-        fprintf(out, "\n  %8s  %8s  %10s  %s\n", "before", "after", "change", "function");
+        fprintf(out, "\n%s  %8s  %8s  %10s  %s%s\n", d->opts->colour ? "\033[1m" : "", "before",
+                "after", "change", "function", d->opts->colour ? "\033[0m" : "");
     for (size_t i = 0; i < d->shown; i++) {
-        char name[200];
+        enum { NAME_AT = 34 };
+        char name[4096];
         const struct change *c = &d->changes[i];
         fprintf(out, "  %6.2f %%  %6.2f %%  %+8.2f %%  %s\n", 100 * c->base, 100 * c->test,
-                100 * (c->test - c->base), pgk_instr_shown_name(name, sizeof name, c->f.name));
+                100 * (c->test - c->base),
+                pgk_instr_fitting_name(name, sizeof name, d->opts, c->f.name, NAME_AT));
     }
     if (d->shown < d->n)
         fprintf(out, "  and %zu more (--top 0 shows all)\n", d->n - d->shown);
@@ -174,11 +178,12 @@ static void print_markdown(const struct diff *d, FILE *out)
 }
 
 static int compare_and_print(const struct pgk_instr *base, const struct pgk_instr *test,
-                             bool contextual, size_t top,
+                             bool contextual, const struct pgk_instr_print_opts *opts,
                              void (*print)(const struct diff *d, FILE *out), FILE *out,
                              struct pgk_err *err)
 {
-    struct diff d = {.overlap.struct_size = sizeof d.overlap};
+    const size_t top = opts->top;
+    struct diff d = {.opts = opts, .overlap.struct_size = sizeof d.overlap};
     PGK_TRY(pgk_instr_overlap(base, test, contextual, &d.overlap, err));
     PGK_TRY(find_changes(base, test, contextual, &d, err));
     d.shown = top && top < d.n ? top : d.n;
@@ -193,7 +198,7 @@ int pgk_instr_print_diff(const struct pgk_instr *base, const struct pgk_instr *t
 {
     struct pgk_instr_print_opts opts;
     PGK_TRY(PGK_OPTS_TAKE(&opts, given, err));
-    return compare_and_print(base, test, contextual, opts.top, json ? print_json : print_text, out,
+    return compare_and_print(base, test, contextual, &opts, json ? print_json : print_text, out,
                              err);
 }
 
@@ -203,5 +208,5 @@ int pgk_instr_print_diff_markdown(const struct pgk_instr *base, const struct pgk
 {
     struct pgk_instr_print_opts opts;
     PGK_TRY(PGK_OPTS_TAKE(&opts, given, err));
-    return compare_and_print(base, test, contextual, opts.top, print_markdown, out, err);
+    return compare_and_print(base, test, contextual, &opts, print_markdown, out, err);
 }

@@ -6,11 +6,17 @@
 #include <inttypes.h>
 #include <string.h>
 
+/* "      CALLER calls CALLEE" */
+enum { AROUND = 14, LEAST = 12 };
+
 void pgk_match_view_begin(struct pgk_match_view *v, FILE *out)
 {
     v->opts.title = v->opts.title ? v->opts.title : "profile";
     v->opts.against = v->opts.against ? v->opts.against : "build";
-    v->style = (struct pgk_text_style){out, 100, 0, v->opts.colour};
+    v->style = (struct pgk_text_style){out, v->opts.width, 0, v->opts.colour};
+    v->names.whole = !v->opts.width;
+    v->names.columns = v->opts.width > AROUND + 2 * LEAST ? (v->opts.width - AROUND) / 2
+                       : v->opts.width ? LEAST : 0;
 }
 
 void pgk_match_view_title(const struct pgk_match_view *v, double percent, const char *of_what,

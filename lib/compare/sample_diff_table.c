@@ -39,15 +39,22 @@ static void put_totals(const struct view *v, const struct pgk_sample_overlap *o)
     put_split(v, "hot lines", o->hot_lines_both, o->hot_lines_base, o->hot_lines_test);
 }
 
-/* The name at the start of `s`, `len` bytes long, as a person reads it. */
+enum { NAME_SIZE = 4096, NAME_LEAST = 16 };
+
+/* The name at the start of `s`, `len` bytes long, as a person reads it, in so many columns; 0: any
+ * number. */
 static const char *name_text(const struct pgk_sample_diff_print_opts *opts, const char *s,
-                             size_t len, char safe[512])
+                             size_t len, size_t columns, char safe[NAME_SIZE])
 {
     char *name = pgk_mem_alloc(len + 1, 1);
     if (name)
         snprintf(name, len + 1, "%.*s", (int)len, s);
     char *readable = name && !opts->linkage_names ? pgk_demangle(name) : NULL;
-    pgk_human_text(safe, 512, readable ? readable : name ? name : "");
+    if (readable)
+        readable = pgk_fit_name(readable, columns);
+    else if (name)
+        name = pgk_fit_name(name, columns);
+    pgk_human_text(safe, NAME_SIZE, readable ? readable : name ? name : "");
     pgk_mem_free(readable);
     pgk_mem_free(name);
     return safe;
@@ -81,31 +88,46 @@ static bool next_frame(const char *context, struct frame *f)
     return true;
 }
 
-/* Callers stand below the function, one a line. */
-static void put_context(const struct view *v, const char *text, int indent)
+static size_t columns_after(const struct view *v, unsigned at)
 {
-    char safe[512];
+    const unsigned width = v->opts->width;
+    return !width ? 0 : width > at + NAME_LEAST ? width - at : NAME_LEAST;
+}
+
+/* Callers stand below the function, one a line. */
+static void put_context(const struct view *v, const char *text, unsigned indent)
+{
+    char safe[NAME_SIZE];
     for (struct frame f = {0}; next_frame(text, &f);) {
-        const char *name = name_text(v->opts, f.v, f.name_size, safe);
+        const unsigned place = (unsigned)(f.end - f.v) - (unsigned)f.name_size;
+        const char *name =
+            name_text(v->opts, f.v, f.name_size, columns_after(v, indent + 3 + place), safe);
         if (f.leaf)
             fprintf(v->out, "%s\n", name);
         else
-            fprintf(v->out, "%*s<- %s%.*s\n", indent, "", name,
-                    (int)(f.end - f.v - (ptrdiff_t)f.name_size), f.v + f.name_size);
+            fprintf(v->out, "%*s<- %s%.*s\n", (int)indent, "", name, (int)place,
+                    f.v + f.name_size);
     }
 }
 
+/* Numbers take 74 columns; where this leaves too few for names, these have lines of their own. */
+enum { NAME_AT = 75, NAME_BELOW = 4, ROW_LEAST = 110 };
+
 static void put_change(const struct view *v, const struct pgk_sample_change *c)
 {
-    char b[PGK_HUMAN_SIZE], t[PGK_HUMAN_SIZE], safe[512];
-    fprintf(v->out, "%+7.2f %% %7.2f %% %7.2f %% %8.2f %% %15s %15s  ",
+    char b[PGK_HUMAN_SIZE], t[PGK_HUMAN_SIZE], safe[NAME_SIZE];
+    const bool below = v->opts->width && v->opts->width < ROW_LEAST;
+    const unsigned at = below ? NAME_BELOW : NAME_AT;
+    fprintf(v->out, "%+7.2f %% %7.2f %% %7.2f %% %8.2f %% %15s %15s",
             100 * (c->test_share - c->base_share), 100 * c->base_share, 100 * c->test_share,
             100 * c->similarity, pgk_human_count(b, c->base_samples),
             pgk_human_count(t, c->test_samples));
+    fprintf(v->out, below ? "\n%*s" : "%*s", below ? NAME_BELOW : 2, "");
     if (v->opts->contexts)
-        put_context(v, c->function, 75);
+        put_context(v, c->function, at);
     else
-        fprintf(v->out, "%s\n", name_text(v->opts, c->function, strlen(c->function), safe));
+        fprintf(v->out, "%s\n", name_text(v->opts, c->function, strlen(c->function),
+                                          columns_after(v, at), safe));
 }
 
 int pgk_sample_diff_print_table(const struct pgk_sample_diff *diff,
@@ -118,9 +140,11 @@ int pgk_sample_diff_print_table(const struct pgk_sample_diff *diff,
     size_t n;
     const struct pgk_sample_change *changes = pgk_sample_diff_changes(diff, &n);
     put_totals(&v, pgk_sample_diff_overlap(diff));
-    fprintf(out, "\n%9s %9s %9s %10s %15s %15s  %s\n", "moved", "base", "test", "similar",
-            "base samples", "test samples",
-            opts->contexts ? "function and callers" : "function");
+    fprintf(out, "\n%s%9s %9s %9s %10s %15s %15s", opts->colour ? "\033[1m" : "", "moved", "base",
+            "test", "similar", "base samples", "test samples");
+    if (!opts->width || opts->width >= ROW_LEAST)
+        fprintf(out, "  %s", opts->contexts ? "function and callers" : "function");
+    fprintf(out, "%s\n", opts->colour ? "\033[0m" : "");
     for (size_t i = 0; i < n && (!opts->top || i < opts->top); i++)
         put_change(&v, &changes[i]);
     return 0;
@@ -158,16 +182,16 @@ static void put_common(const struct pgk_sample_overlap *o,
 static void put_row(const struct pgk_sample_change *c,
                     const struct pgk_sample_diff_print_opts *opts, struct pgk_text_out *out)
 {
-    char safe[512];
+    char safe[NAME_SIZE];
     pgk_text_printf(out, "| %+.2f %% | %.2f %% | %.2f %% | %s | %s | ",
                     100 * (c->test_share - c->base_share), 100 * c->base_share,
                     100 * c->test_share, COUNT(c->base_samples), COUNT(c->test_samples));
     if (!opts->contexts)
-        pgk_md_code(out, name_text(opts, c->function, strlen(c->function), safe));
+        pgk_md_code(out, name_text(opts, c->function, strlen(c->function), 0, safe));
     for (struct frame f = {0}; opts->contexts && next_frame(c->function, &f);) {
         if (!f.leaf)
             pgk_text_lit(out, "<br>");
-        pgk_md_code(out, name_text(opts, f.v, f.name_size, safe));
+        pgk_md_code(out, name_text(opts, f.v, f.name_size, 0, safe));
     }
     pgk_text_lit(out, " |\n");
 }

@@ -30,10 +30,14 @@ static void print_safe(struct pgk_disasm *d, const char *name)
     pgk_text_str(&d->out, pgk_human_text(safe, sizeof safe, name));
 }
 
-/* All of it, as in the heading of a function. */
+/* All of it, as in the heading of a function, as far as the line has space beside what follows. */
 static void print_long_name(struct pgk_disasm *d, const char *name)
 {
+    enum { AFTER = 30, LEAST = 20 };
+    const unsigned width = d->opts->width;
     char *plain = pgk_demangle_fully(name);
+    if (plain && width)
+        plain = pgk_fit_name(plain, width > AFTER + LEAST ? width - AFTER : LEAST);
     print_safe(d, plain ? plain : name);
     pgk_mem_free(plain);
 }
@@ -166,6 +170,9 @@ static void print_stale(struct pgk_disasm *d, uint32_t probe)
 static int begin(struct pgk_disasm *d, struct pgk_err *err)
 {
     size_t descs = d->probes ? pgk_probe_descs(d->probes) : 0;
+    enum { BEFORE_NAMES = 50, LEAST = 16 }; /* counts, address, instruction */
+    const unsigned width = d->opts->width;
+    d->names.columns = !width ? 0 : width > BEFORE_NAMES + LEAST ? width - BEFORE_NAMES : LEAST;
     d->sources.folders = d->opts->source_dirs;
     d->sources.n_folders = d->opts->n_source_dirs;
     d->desc_names = pgk_mem_zalloc(descs + 1, sizeof *d->desc_names);

@@ -54,6 +54,18 @@ char *pgk_shorten_templates(const char *name)
     return text;
 }
 
+char *pgk_fit_name(char *name, size_t columns)
+{
+    if (!columns || strlen(name) <= columns)
+        return name;
+    /* "<...>" may be longer than what it stands for, so only long names are touched. */
+    char *shorter = pgk_shorten_templates(name);
+    if (!shorter)
+        return pgk_human_fit(name, columns);
+    pgk_mem_free(name);
+    return pgk_human_fit(shorter, columns);
+}
+
 char *pgk_demangle_short(const char *linkage_name)
 {
     enum { LONG = 60 }; /* letters; "<...>" may be longer than what it stands for */

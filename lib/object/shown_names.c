@@ -8,7 +8,12 @@
 
 static const char *make(struct pgk_shown_names *n, const char *linkage)
 {
-    char *plain = pgk_demangle_short(linkage), safe[512];
+    enum { SIZE = 4096 };
+    char *plain = n->whole ? pgk_demangle(linkage) : pgk_demangle_short(linkage), safe[SIZE];
+    if (!plain && n->columns)
+        plain = pgk_mem_strdup(linkage);
+    if (plain && n->columns)
+        plain = pgk_fit_name(plain, n->columns);
     pgk_human_text(safe, sizeof safe, plain ? plain : linkage);
     pgk_mem_free(plain);
     return pgk_arena_copy(&n->arena, safe, strlen(safe));

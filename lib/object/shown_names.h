@@ -14,6 +14,8 @@ struct pgk_shown_names {
     PGK_VEC(const char *) shown; /* by number in `linkage` */
     struct pgk_arena arena;
     bool failed; /* out of memory: some name was not found out */
+    bool whole;      /* names of any length with their template arguments */
+    size_t columns;  /* that names are shortened to; 0: as above */
 };
 
 /* A zeroed struct knows no names. */

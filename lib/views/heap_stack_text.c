@@ -22,24 +22,19 @@ const char *pgk_style_off(const struct pgk_text_style *s)
     return s->colour ? "\033[0m" : "";
 }
 
-/* "std::vector<...>::push_back", as wide as fits. Takes the name and returns one, both of
- * pgk_mem_alloc. */
-static char *fit_name(char *text, size_t width)
+/* Names come from files: no control codes to the terminal. */
+static char *tame(char *text)
 {
-    /* "<...>" may be longer than what it stands for, so only long names are touched. */
-    if (strlen(text) > width) {
-        char *shorter = pgk_shorten_templates(text);
-        if (shorter) {
-            pgk_mem_free(text);
-            text = shorter;
-        }
-    }
-    if (strlen(text) > width && width > 3)
-        strcpy(text + width - 3, "...");
     for (char *c = text; *c; c++)
         if ((unsigned char)*c < ' ' || *c == 127)
-            *c = '?'; /* names come from files: no control codes to the terminal */
+            *c = '?';
     return text;
+}
+
+/* "std::vector<...>::push_back", as wide as fits; 0: whole. */
+static char *fit_name(char *text, size_t width)
+{
+    return tame(pgk_fit_name(text, width));
 }
 
 static char *function_text(const struct pgk_heap_frame *f, size_t width)
@@ -57,7 +52,7 @@ static char *function_text(const struct pgk_heap_frame *f, size_t width)
 
 void pgk_print_type_name(FILE *out, const char *type, unsigned width, unsigned at)
 {
-    enum { SIZE = 4096, NARROWEST = 20 };
+    enum { SIZE = 4096, NARROWEST = 16 };
     char safe[SIZE];
     pgk_human_text(safe, sizeof safe, type);
     char *copy = width ? pgk_mem_strdup(safe) : NULL;
@@ -79,15 +74,17 @@ static void place_text(char *buf, size_t size, const struct pgk_heap_frame *f)
         snprintf(buf, size, "%s, no line", file); /* code that the compiler gave none */
     else
         snprintf(buf, size, "line %+d, column %u", (int)f->line_offset, f->column);
-    for (char *c = buf; *c; c++)
-        if ((unsigned char)*c < ' ' || *c == 127)
-            *c = '?';
+    tame(buf);
 }
+
+enum { INDENT = 6, USUAL_WIDTH = 100 };
 
 static void print_address(const struct pgk_text_style *s, const struct pgk_heap_frame *f)
 {
     char text[PGK_ADDRESS_TEXT], safe[PGK_ADDRESS_TEXT], id[2 * 8 + 1];
-    fprintf(s->out, "      %s", pgk_human_text(safe, sizeof safe, pgk_view_address(text, f)));
+    pgk_human_text(safe, sizeof safe, pgk_view_address(text, f));
+    fprintf(s->out, "%*s%s", INDENT, "",
+            pgk_human_fit(safe, s->width > INDENT ? s->width - INDENT : 0));
     if (!*f->module_path && f->build_id_size)
         fprintf(s->out, " in module %s",
                 pgk_human_hex(id, sizeof id, f->build_id, f->build_id_size));
@@ -103,15 +100,22 @@ static void print_frame(const struct pgk_text_style *s, const struct pgk_heap_fr
         print_address(s, f);
         return;
     }
-    enum { INDENT = 6, PLACE = 30 };
+    enum { PLACE = 30, LEAST = 20 };
     place_text(place, sizeof place, f);
+    if (s->width)
+        pgk_human_fit(place, s->width / 2);
+    const size_t line = s->width ? s->width : USUAL_WIDTH;
     const size_t whole = strlen(place) + (f->inlined ? strlen(" (inlined)") : 0);
-    const size_t after = INDENT + (s->fits && whole > PLACE ? whole : PLACE);
-    const size_t width = s->width > after + 20 ? s->width - after : 20;
-    char *name = function_text(f, width - 1);
-    fprintf(s->out, "%*s%-*s%s%s%s%s\n", INDENT, "", *place ? (int)width : 0, name ? name : "?",
-            pgk_style_on(s, PGK_STYLE_DIM), place, f->inlined ? " (inlined)" : "",
-            pgk_style_off(s));
+    const size_t after = INDENT + (s->width && whole > PLACE ? whole : PLACE);
+    const size_t width = line > after + LEAST ? line - after : LEAST;
+    char *name = function_text(f, s->width ? width - 1 : 0);
+    if (!s->width && name && *place && strlen(name) >= width)
+        fprintf(s->out, "%*s%s  %s%s%s%s\n", INDENT, "", name, pgk_style_on(s, PGK_STYLE_DIM),
+                place, f->inlined ? " (inlined)" : "", pgk_style_off(s));
+    else
+        fprintf(s->out, "%*s%-*s%s%s%s%s\n", INDENT, "", *place ? (int)width : 0,
+                name ? name : "?", pgk_style_on(s, PGK_STYLE_DIM), place,
+                f->inlined ? " (inlined)" : "", pgk_style_off(s));
     pgk_mem_free(name);
 }
 

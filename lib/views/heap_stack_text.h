@@ -9,10 +9,9 @@
 
 struct pgk_text_style {
     FILE *out;
-    unsigned width; /* columns */
+    unsigned width; /* columns that names are shortened to; 0: they are whole */
     size_t depth;   /* frames shown of a stack; 0: all */
     bool colour;    /* ANSI colours */
-    bool fits;      /* no line is wider: a long place shortens the name before it */
 };
 
 enum pgk_style { PGK_STYLE_BOLD, PGK_STYLE_DIM, PGK_STYLE_LABEL };

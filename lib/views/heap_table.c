@@ -302,8 +302,7 @@ int pgk_heap_print_table(const struct pgk_heap *heap, const struct pgk_heap_prin
     struct table t = {.heap = heap,
                       .opts = opts,
                       .out = out,
-                      .style = {out, opts->width ? opts->width : 100, opts->depth, opts->colour,
-                                opts->width != 0}};
+                      .style = {out, opts->width, opts->depth, opts->colour}};
     size_t *order, n;
     pgk_heap_totals(heap, opts->info, &t.totals);
     PGK_TRY(pgk_heap_ranking(heap, opts, &order, &n, err));

@@ -118,15 +118,19 @@ static int link_branches(struct tree *t, struct pgk_err *err)
 static void print_line(const struct tree *t, size_t level, uint64_t bytes, uint64_t count,
                        const char *name)
 {
-    enum { LONG = 60 }; /* letters */
-    char *shorter = strlen(name) > LONG ? pgk_shorten_templates(name) : NULL;
+    enum { NAME_AT = 37, LEAST = 16 };
+    const size_t width = t->opts->width, all_indent = 2 * level;
+    const size_t space = width > NAME_AT + LEAST ? width - NAME_AT - LEAST : 0;
+    const size_t indent = width && all_indent > space ? space : all_indent;
+    char *copy = width ? pgk_mem_strdup(name) : NULL;
+    if (copy)
+        copy = pgk_fit_name(copy, space + LEAST - indent);
     char size[PGK_HUMAN_SIZE], objects[PGK_HUMAN_SIZE];
     uint64_t all = t->branches[0].bytes;
     fprintf(t->out, "%10s %6.1f %% %15s  %*s%s\n", pgk_human_bytes(size, (double)bytes),
             all ? 100.0 * (double)bytes / (double)all : 0, pgk_human_count(objects, count),
-            (int)(2 * level), "",
-            shorter ? shorter : name);
-    pgk_mem_free(shorter);
+            (int)indent, "", copy ? copy : name);
+    pgk_mem_free(copy);
 }
 
 /* Which callee of a branch comes next in the walk through the tree. */

@@ -90,30 +90,37 @@ static void print_cutoff(const struct pgk_instr *p, const struct pgk_instr_print
             n == 1 ? " has" : "s have", COUNT(cutoff));
 }
 
-static void print_rows(const struct pgk_instr *p, const size_t *order, size_t n, FILE *out)
+enum { NAME_SIZE = 4096 };
+
+static void print_rows(const struct pgk_instr *p, const struct pgk_instr_print_opts *o,
+                       const size_t *order, size_t n, FILE *out)
 {
+    enum { NAME_AT = 45, IN_CONTEXT = 13 };
     struct pgk_instr_totals t;
     pgk_instr_totals(p, &t);
-    fprintf(out, "\n  %7s  %15s  %15s  %s\n", "share", "calls", "largest counter", "function");
+    fprintf(out, "\n%s  %7s  %15s  %15s  %s%s\n", o->colour ? "\033[1m" : "", "share", "calls",
+            "largest counter", "function", o->colour ? "\033[0m" : "");
     for (size_t i = 0; i < n; i++) {
         struct pgk_instr_function f = {.struct_size = sizeof f};
-        char name[200];
+        char name[NAME_SIZE];
         pgk_instr_function(p, order[i], &f);
         const char *pseudo = pgk_function_pseudo(&f);
         fprintf(
             out, "  %5.1f %%  %15s  %15s  %s%s\n",
             t.count ? 100 * pgk_function_total(&f) / t.count : 0,
             pseudo ? pseudo : COUNT(f.counts[0]), pseudo ? "unknown" : COUNT(pgk_function_max(&f)),
-            pgk_instr_shown_name(name, sizeof name, f.name), f.contextual ? " (in context)" : "");
+            pgk_instr_fitting_name(name, sizeof name, o, f.name,
+                                   NAME_AT + (f.contextual ? IN_CONTEXT : 0)),
+            f.contextual ? " (in context)" : "");
     }
 }
 
-static void print_site(const struct pgk_instr *p, size_t function, enum pgk_value_kind kind,
-                       size_t site, FILE *out)
+static void print_site(const struct pgk_instr *p, const struct pgk_instr_print_opts *o,
+                       size_t function, enum pgk_value_kind kind, size_t site, FILE *out)
 {
-    enum { SHOWN = 8 };
+    enum { SHOWN = 8, VALUE_AT = 23 };
     struct pgk_instr_value v[SHOWN];
-    char name[200];
+    char name[NAME_SIZE];
     size_t n = pgk_instr_site(p, function, kind, site, v, SHOWN);
     fprintf(out, "    site %zu of %s:%s\n", site + 1, pgk_value_kind_name(kind),
             n ? "" : " no values");
@@ -123,7 +130,8 @@ static void print_site(const struct pgk_instr *p, size_t function, enum pgk_valu
             snprintf(name, sizeof name, "%" PRIu64 " B%s", v[i].value,
                      v[i].value > 8 && v[i].value & (v[i].value - 1) ? " or more" : "");
         else
-            pgk_instr_shown_name(name, sizeof name, known ? known : "(not in the profile)");
+            pgk_instr_fitting_name(name, sizeof name, o, known ? known : "(not in the profile)",
+                                   VALUE_AT);
         fprintf(out, "      %15s  %s\n", COUNT(v[i].count), name);
     }
     if (n > SHOWN)
@@ -146,13 +154,14 @@ static void print_uniformity(const struct pgk_instr *p, size_t i, size_t n_count
     pgk_mem_free(bits);
 }
 
-static void print_function(const struct pgk_instr *p, size_t i, FILE *out)
+static void print_function(const struct pgk_instr *p, const struct pgk_instr_print_opts *o,
+                           size_t i, FILE *out)
 {
     struct pgk_instr_function f = {.struct_size = sizeof f};
-    char name[512];
+    char name[NAME_SIZE];
     pgk_instr_function(p, i, &f);
     fprintf(out, "  %s\n    hash 0x%016" PRIx64 "%s\n    counters:",
-            pgk_instr_shown_name(name, sizeof name, f.name), f.hash,
+            pgk_instr_fitting_name(name, sizeof name, o, f.name, 2), f.hash,
             f.contextual ? ", in context" : "");
     if (pgk_function_pseudo(&f))
         fprintf(out, " only known to be %s", pgk_function_pseudo(&f));
@@ -168,7 +177,7 @@ static void print_function(const struct pgk_instr *p, size_t i, FILE *out)
     print_uniformity(p, i, f.n_counts, out);
     for (int k = 0; k < PGK_VALUE_KINDS; k++)
         for (size_t s = 0; s < pgk_instr_sites(p, i, (enum pgk_value_kind)k); s++)
-            print_site(p, i, (enum pgk_value_kind)k, s, out);
+            print_site(p, o, i, (enum pgk_value_kind)k, s, out);
 }
 
 int pgk_instr_print_table(const struct pgk_instr *p, const struct pgk_instr_print_opts *given,
@@ -189,13 +198,13 @@ int pgk_instr_print_table(const struct pgk_instr *p, const struct pgk_instr_prin
     print_title(o, out);
     if (o->function) {
         for (size_t i = 0; i < n; i++)
-            print_function(p, order[i], out);
+            print_function(p, o, order[i], out);
     } else {
         print_totals(p, out);
         if (o->value_cutoff || o->below_cutoff)
             print_cutoff(p, o, out);
         if (n)
-            print_rows(p, order, n, out);
+            print_rows(p, o, order, n, out);
         size_t all = count_in_cutoffs(p, o);
         if (n < all)
             fprintf(out, "  and %s more (--top 0 shows all)\n", COUNT(all - n));

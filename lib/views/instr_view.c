@@ -173,8 +173,22 @@ const char *pgk_instr_shown_name(char *buf, size_t size, const char *name)
                  (int)(symbol + 1 - name < 150 ? symbol + 1 - name : 150), name);
     const char *plain = *file ? symbol + 1 : name;
     char *demangled = pgk_demangle(plain);
-    char text[1024];
+    char text[4096];
     snprintf(text, sizeof text, "%s%s", file, demangled ? demangled : plain);
     pgk_mem_free(demangled);
     return pgk_human_text(buf, size, text);
+}
+
+const char *pgk_instr_fitting_name(char *buf, size_t size, const struct pgk_instr_print_opts *opts,
+                                   const char *name, unsigned at)
+{
+    enum { LEAST = 16 };
+    pgk_instr_shown_name(buf, size, name);
+    char *copy = opts->width ? pgk_mem_strdup(buf) : NULL;
+    if (!copy)
+        return buf;
+    copy = pgk_fit_name(copy, opts->width > at + LEAST ? opts->width - at : LEAST);
+    snprintf(buf, size, "%s", copy);
+    pgk_mem_free(copy);
+    return buf;
 }

@@ -33,5 +33,8 @@ PGK_MUST_USE int pgk_instr_ranking(const struct pgk_instr *p,
 /* The name that a programmer wrote, safe for a terminal, in `buf`: demangled, with the file of a
  * local function in front. */
 const char *pgk_instr_shown_name(char *buf, size_t size, const char *name);
+/* The same in the columns from `at` on, where the options say how wide lines are. */
+const char *pgk_instr_fitting_name(char *buf, size_t size, const struct pgk_instr_print_opts *opts,
+                                   const char *name, unsigned at);
 
 #endif

@@ -147,6 +147,8 @@ static void list_node(void *ctx, uint32_t node, uint32_t depth, uint32_t first, 
     }
 }
 
+enum { EXTENT = 45 }; /* what is in a line with a name */
+
 int pgk_probes_print_table(const struct pgk_probes *probes, const struct pgk_probe_index *index,
                            const struct pgk_probes_print_opts *given, FILE *out,
                            struct pgk_err *err)
@@ -162,6 +164,8 @@ int pgk_probes_print_table(const struct pgk_probes *probes, const struct pgk_pro
     t->probes = probes;
     t->index = index;
     t->opts = opts;
+    t->names.whole = !opts->width;
+    t->names.columns = opts->width > EXTENT ? opts->width - EXTENT : 0;
     pgk_text_to_file(&t->out, out);
     print_summary(t, &stats);
     int status = opts->list ? pgk_probe_walk_nodes(index, list_node, t, err) : 0;

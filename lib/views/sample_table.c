@@ -11,6 +11,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* A function, or a context of one, and the samples of its lines with its inlinees: the unit of the
  * whole table. What profiles call the total counts instructions. */
@@ -29,8 +30,11 @@ struct view {
     FILE *out;
 };
 
-/* The name as a person reads it; valid until the next one. */
-static const char *name_text(struct view *v, uint32_t name, char safe[512])
+enum { NAME_SIZE = 4096, NAME_LEAST = 16 };
+
+/* The name as a person reads it, in the columns from `at` on without the last `after`. */
+static const char *name_text(struct view *v, uint32_t name, char safe[NAME_SIZE], unsigned at,
+                             unsigned after)
 {
     const struct pgk_sample_name *n = &v->p->names.list.v[name];
     char *readable = n->s && !v->opts->linkage_names ? pgk_demangle(n->s) : NULL;
@@ -38,7 +42,14 @@ static const char *name_text(struct view *v, uint32_t name, char safe[512])
     pgk_put_spelling(&v->text, n);
     pgk_line_byte(&v->text, '\0');
     const char *text = readable ? readable : v->text.failed ? "" : (const char *)v->text.bytes.v;
-    pgk_human_text(safe, 512, text);
+    if (v->opts->width) {
+        const unsigned taken = at + after + NAME_LEAST;
+        const unsigned more = v->opts->width > taken ? v->opts->width - taken : 0;
+        readable = readable ? readable : pgk_mem_strdup(text);
+        if (readable)
+            text = readable = pgk_fit_name(readable, NAME_LEAST + more);
+    }
+    pgk_human_text(safe, NAME_SIZE, text);
     pgk_mem_free(readable);
     return safe;
 }
@@ -56,11 +67,14 @@ static const char *loc_text(char buf[24], uint64_t loc)
 static void put_counts(struct view *v, const char *label, const struct pgk_sample_rec *recs,
                        size_t n, int indent)
 {
-    char safe[512], count[PGK_HUMAN_SIZE];
-    for (size_t i = 0; i < n; i++)
-        fprintf(v->out, "%*s%s %s: %s\n", indent + 12, "", label,
-                name_text(v, pgk_rec_name(&recs[i]), safe),
-                pgk_human_count(count, recs[i].count));
+    char safe[NAME_SIZE], count[PGK_HUMAN_SIZE];
+    const unsigned at = (unsigned)indent + 12;
+    for (size_t i = 0; i < n; i++) {
+        pgk_human_count(count, recs[i].count);
+        name_text(v, pgk_rec_name(&recs[i]), safe, at + (unsigned)strlen(label) + 1,
+                  (unsigned)strlen(count) + 2);
+        fprintf(v->out, "%*s%s %s: %s\n", (int)at, "", label, safe, count);
+    }
 }
 
 static void put_place(struct view *v, const struct pgk_sample_place *place, int indent)
@@ -81,9 +95,11 @@ static void put_inlinee(struct view *v, uint32_t node, int indent)
 {
     const struct pgk_sample_node *n = &v->p->nodes.v[node];
     uint64_t samples = pgk_sample_line_total(v->p, node);
-    char loc[24], safe[512], count[PGK_HUMAN_SIZE];
-    fprintf(v->out, "%*s%-10s  inlined %s: %s sample%s\n", indent, "", loc_text(loc, n->loc),
-            name_text(v, n->name, safe), pgk_human_count(count, samples), pgk_plural(samples));
+    char loc[24], safe[NAME_SIZE], count[PGK_HUMAN_SIZE];
+    pgk_human_count(count, samples);
+    name_text(v, n->name, safe, (unsigned)indent + 20, (unsigned)strlen(count) + 10);
+    fprintf(v->out, "%*s%-10s  inlined %s: %s sample%s\n", indent, "", loc_text(loc, n->loc), safe,
+            count, pgk_plural(samples));
     put_lines(v, node, indent + 4);
 }
 
@@ -106,14 +122,24 @@ static void put_lines(struct view *v, uint32_t node, int indent)
         put_inlinee(v, inlinee, indent);
 }
 
-static void put_attributes(struct view *v, uint32_t attributes)
+/* After the name, or where names are shortened below it from column `at` on. */
+static void put_attributes(struct view *v, uint32_t attributes, int at)
 {
-    if (attributes & PGK_SAMPLE_WAS_INLINED)
-        fputs(", was inlined", v->out);
-    if (attributes & PGK_SAMPLE_SHOULD_INLINE)
-        fputs(", should be inlined", v->out);
-    if (attributes & PGK_SAMPLE_IN_BASE)
-        fputs(", also in its function", v->out);
+    static const struct { uint32_t bit; const char *text; } known[] = {
+        {PGK_SAMPLE_WAS_INLINED, "was inlined"},
+        {PGK_SAMPLE_SHOULD_INLINE, "should be inlined"},
+        {PGK_SAMPLE_IN_BASE, "also in its function"},
+    };
+    bool below = v->opts->width;
+    for (size_t i = 0; i < PGK_COUNTOF(known); i++) {
+        if (!(attributes & known[i].bit))
+            continue;
+        if (below)
+            fprintf(v->out, "\n%*s%s", at, "", known[i].text);
+        else
+            fprintf(v->out, ", %s", known[i].text);
+        below = false;
+    }
 }
 
 static bool has_summary(const struct view *v)
@@ -150,15 +176,19 @@ static void put_function(struct view *v, const struct row *row)
 {
     uint32_t top = v->p->by_heat.v[row->top];
     const struct pgk_sample_node *n = &v->p->nodes.v[top];
-    char safe[512], samples[PGK_HUMAN_SIZE], head[PGK_HUMAN_SIZE], loc[24];
+    enum { NAME_AT = 43, CALLER_AT = 45 };
+    char safe[NAME_SIZE], samples[PGK_HUMAN_SIZE], head[PGK_HUMAN_SIZE], loc[24];
     fprintf(v->out, "%15s  %5.1f %%  %15s  %s", pgk_human_count(samples, row->samples),
-            share_of(v, row->samples), pgk_human_count(head, n->head), name_text(v, n->name, safe));
-    put_attributes(v, n->attributes);
+            share_of(v, row->samples), pgk_human_count(head, n->head),
+            name_text(v, n->name, safe, NAME_AT, 0));
+    put_attributes(v, n->attributes, CALLER_AT);
     fputc('\n', v->out);
-    for (uint32_t id = top; v->p->nodes.v[id].parent; id = v->p->nodes.v[id].parent)
-        fprintf(v->out, "%*s<- %s:%s\n", 45, "",
-                name_text(v, v->p->nodes.v[v->p->nodes.v[id].parent].name, safe),
-                loc_text(loc, v->p->nodes.v[id].loc));
+    for (uint32_t id = top; v->p->nodes.v[id].parent; id = v->p->nodes.v[id].parent) {
+        loc_text(loc, v->p->nodes.v[id].loc);
+        name_text(v, v->p->nodes.v[v->p->nodes.v[id].parent].name, safe, CALLER_AT + 3,
+                  (unsigned)strlen(loc) + 1);
+        fprintf(v->out, "%*s<- %s:%s\n", CALLER_AT, "", safe, loc);
+    }
     if (v->opts->lines)
         put_lines(v, top, 4);
 }
@@ -222,7 +252,9 @@ static void put_totals(struct view *v)
 {
     char safe[512], text[160], a[PGK_HUMAN_SIZE], b[PGK_HUMAN_SIZE];
     if (v->opts->title)
-        fprintf(v->out, "%s", pgk_human_text(safe, sizeof safe, v->opts->title));
+        fprintf(v->out, "%s%s%s", v->opts->colour ? "\033[1m" : "",
+                pgk_human_text(safe, sizeof safe, v->opts->title),
+                v->opts->colour ? "\033[0m" : "");
     if (v->opts->info)
         fprintf(v->out, ": %s", pgk_file_info_text(v->opts->info, text, sizeof text));
     fputc('\n', v->out);
@@ -231,8 +263,9 @@ static void put_totals(struct view *v)
     fprintf(v->out, "hot: lines with %s samples or more; cold: with %s or fewer\n",
             pgk_human_count(a, pgk_sample_hot_count(&v->summary)),
             pgk_human_count(b, pgk_sample_cold_count(&v->summary)));
-    fprintf(v->out, "\n%15s  %7s  %15s  %s\n", "samples", "share", "at its head",
-            v->p->kind.contexts ? "function and callers" : "function");
+    fprintf(v->out, "\n%s%15s  %7s  %15s  %s%s\n", v->opts->colour ? "\033[1m" : "", "samples",
+            "share", "at its head", v->p->kind.contexts ? "function and callers" : "function",
+            v->opts->colour ? "\033[0m" : "");
     if (v->opts->lines)
         fprintf(v->out, "    %-10s  %s\n", v->p->kind.probes ? "probe" : "line", "samples");
 }

@@ -178,6 +178,32 @@ static void a_cut_text_ends_with_a_whole_character(void **state)
     assert_string_equal(pgk_human_text(buf, 7, "ab\n"), "ab\\x0a");
 }
 
+static void long_texts_lose_their_middle(void **state)
+{
+    (void)state;
+    const struct {
+        const char *in;
+        size_t columns;
+        const char *out;
+    } rows[] = {
+        {"operator new", 0, "operator new"},
+        {"operator new", 12, "operator new"},
+        {"operator new", 11, "oper... new"},
+        {"operator new", 4, "...w"},
+        {"operator new", 3, "ope"},
+        {"operator new", 1, "o"},
+        {"", 5, ""},
+        {"\xc3\xa4\xc3\xb6\xc3\xbc", 3, "\xc3\xa4\xc3\xb6\xc3\xbc"}, /* three letters */
+        {"\xe2\x82\xac" "234567\xe2\x82\xac", 6, "\xe2\x82\xac...7\xe2\x82\xac"},
+        {"\xe2\x82\xac" "23\xe2\x82\xac", 3, "\xe2\x82\xac" "23"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char buf[64];
+        strcpy(buf, rows[i].in);
+        assert_string_equal(pgk_human_fit(buf, rows[i].columns), rows[i].out);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -187,6 +213,7 @@ int main(void)
         cmocka_unit_test(counts),
         cmocka_unit_test(texts_cannot_command_a_terminal),
         cmocka_unit_test(a_cut_text_ends_with_a_whole_character),
+        cmocka_unit_test(long_texts_lose_their_middle),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
