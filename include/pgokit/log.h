@@ -28,6 +28,12 @@ void pgk_log_level(enum pgk_log_level level);
 /* Whether long work of the library shows its progress on a terminal: a bar on stderr, redrawn at
  * most ten times a second, from the second second on. Process-wide; default off. */
 void pgk_progress_enable(bool on);
+/* Names all that is done from now on ("show"), whose time is shown where no part of it shows more;
+ * `what` must live until NULL ends it. Not from several threads. */
+void pgk_progress_work(const char *what);
+/* Draws anew what is shown, if it is time to. A thread that calls this a few times a second lets
+ * also such work show its progress that takes long between two steps. */
+void pgk_progress_tick(void);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

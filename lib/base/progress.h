@@ -7,14 +7,17 @@
 
 #include <stdint.h>
 
-/* `what` names the work ("reading"), `unit` what is counted: "B" prints MB/s and time left. */
+/* `what` names the work ("reading"), `unit` what is counted: "B" prints MB/s and time left, NULL
+ * the time that has passed. */
 struct pgk_progress {
     const char *what, *unit;
-    uint64_t total, done;       /* total 0: unknown */
+    uint64_t total;             /* 0: unknown */
+    _Atomic uint64_t done;
     uint64_t start_ns, last_ns; /* when it started, and was last drawn */
     bool drawn;                 /* there is a bar to wipe */
+    struct pgk_progress *outer; /* what it is a part of, which shows nothing meanwhile */
 };
-/* The texts must live until the end. */
+/* The texts and the struct must live until the end, which must be. */
 void pgk_progress_start(struct pgk_progress *p, const char *what, const char *unit, uint64_t total);
 void pgk_progress_add(struct pgk_progress *p, uint64_t more); /* one thread at a time */
 void pgk_progress_end(struct pgk_progress *p);                /* wipes the bar */

@@ -8,6 +8,7 @@
 #include "module_match.h"
 #include "opts.h"
 #include "path.h"
+#include "progress.h"
 #include "rekey.h"
 
 #include <inttypes.h>
@@ -569,8 +570,11 @@ int pgk_heap_symbolise(struct pgk_heap **heap, struct pgk_binaries *binaries,
     s.k.taken = *heap;
     if (!status && opts.for_llvm)
         status = begin_for_llvm(&s);
+    struct pgk_progress progress;
+    pgk_progress_start(&progress, "naming addresses", NULL, 0);
     if (!status)
         status = run(&s, done);
+    pgk_progress_end(&progress);
     pgk_rekey_end(&s.k);
     pgk_index_free(&s.by_guid);
     pgk_mem_free(s.binary_of);

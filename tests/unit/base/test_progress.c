@@ -128,6 +128,60 @@ static void unknown_totals_and_other_units(void **state)
     close_terminal();
 }
 
+/* Work that counts nothing shows its time; a part of it shows more, and only that. */
+static void parts_of_work(void **state)
+{
+    (void)state;
+    char text[4096];
+    struct pgk_progress whole, part;
+    open_terminal(80);
+    pgk_progress_start(&whole, "naming", NULL, 0);
+    pgk_progress_tick();
+    assert_string_equal(shown(text), "");
+    age(&whole, 3000);
+    pgk_progress_tick();
+    assert_string_equal(shown(text), "\r\033[Knaming: 3.00 s");
+    pgk_progress_start(&part, "downloading", "B", 0);
+    age(&whole, 200);
+    pgk_progress_add(&whole, 1);
+    pgk_progress_tick();
+    assert_string_equal(shown(text), "");
+    age(&part, 2000);
+    pgk_progress_tick();
+    assert_non_null(strstr(shown(text), "downloading: 0 B  "));
+    pgk_progress_end(&part);
+    shown(text);
+    pgk_progress_tick();
+    assert_string_equal(shown(text), "\r\033[Knaming: 3.00 s");
+    pgk_progress_end(&whole);
+    assert_string_equal(shown(text), "\r\033[K");
+    pgk_progress_tick();
+    assert_string_equal(shown(text), "");
+    close_terminal();
+}
+
+/* The outermost work of the process, in any order with its parts. */
+static void named_work(void **state)
+{
+    (void)state;
+    char text[4096];
+    struct pgk_progress part;
+    open_terminal(80);
+    pgk_progress_work(NULL);
+    pgk_progress_work("show");
+    pgk_progress_start(&part, "reading", "files", 0);
+    pgk_progress_work(NULL);
+    pgk_progress_work(NULL);
+    age(&part, 2000);
+    pgk_progress_tick();
+    assert_non_null(strstr(shown(text), "reading: 0 files"));
+    pgk_progress_end(&part);
+    shown(text);
+    pgk_progress_tick();
+    assert_string_equal(shown(text), "");
+    close_terminal();
+}
+
 static void a_narrow_terminal_does_not_wrap(void **state)
 {
     (void)state;
@@ -230,6 +284,8 @@ int main(void)
         cmocka_unit_test(nothing_in_the_first_second),
         cmocka_unit_test(then_a_bar_with_rate_and_time_left),
         cmocka_unit_test(unknown_totals_and_other_units),
+        cmocka_unit_test(parts_of_work),
+        cmocka_unit_test(named_work),
         cmocka_unit_test(a_narrow_terminal_does_not_wrap),
         cmocka_unit_test(a_message_gets_a_line_of_its_own),
         cmocka_unit_test(nothing_where_there_is_no_terminal),
