@@ -246,15 +246,25 @@ static int take_found(struct pgk_binaries *set, struct binary *b, bool by_symbol
     return status == PGK_E_NOMEM ? pgk_fail_nomem(err) : 0;
 }
 
+static int look_in_sysroots(struct pgk_binaries *set, const struct pgk_program_wanted *wanted,
+                            struct pgk_elf **elf, struct pgk_err *err)
+{
+    const struct pgk_sysroot_wanted file = {wanted->path, wanted->build_id,
+                                            wanted->build_id_size};
+    return pgk_find_in_sysroots(elf, &set->in_sysroots, set->sysroots.v, set->sysroots.n, &file,
+                                err);
+}
+
 /* In the folders that were given, and in those of the system. */
-static int look_in_folders(struct pgk_binaries *set, const uint8_t *id, size_t size,
+static int look_in_folders(struct pgk_binaries *set, const struct pgk_program_wanted *wanted,
                            uint32_t *pos, struct pgk_err *err)
 {
+    const uint8_t *id = wanted->build_id;
+    const size_t size = wanted->build_id_size;
     struct binary b = {0};
     PGK_TRY(pgk_find_in_debug_dirs(&b.elf, set->debug_dirs.v, set->debug_dirs.n, id, size, err));
     if (!b.elf)
-        PGK_TRY(pgk_find_in_sysroots(&b.elf, &set->in_sysroots, set->sysroots.v, set->sysroots.n,
-                                     id, size, err));
+        PGK_TRY(look_in_sysroots(set, wanted, &b.elf, err));
     if (!b.elf && set->find_binaries)
         PGK_TRY(look_in_system(set, id, size, &b.elf, err));
     if (!b.elf)
@@ -285,7 +295,7 @@ int pgk_binaries_look_for(struct pgk_binaries *set, const struct pgk_program_wan
     int status = b.elf ? take_found(set, &b, false, pos, err) : 0;
     /* Names of symbols are the last resort. */
     if (!status && *pos == PGK_INDEX_NONE)
-        status = look_in_folders(set, id, size, pos, err);
+        status = look_in_folders(set, wanted, pos, err);
     if (!status && *pos == PGK_INDEX_NONE && b.elf && (set->symbols_suffice || set->use_paths))
         status = take_found(set, &b, true, pos, err);
     if (b.elf && (*pos == PGK_INDEX_NONE || set->list.v[*pos].elf != b.elf))
@@ -336,8 +346,7 @@ int pgk_binaries_look_for_program(struct pgk_binaries *set,
         b.inode = st.st_ino;
     }
     if (!b.elf && size)
-        PGK_TRY(pgk_find_in_sysroots(&b.elf, &set->in_sysroots, set->sysroots.v, set->sysroots.n,
-                                     id, size, err));
+        PGK_TRY(look_in_sysroots(set, wanted, &b.elf, err));
     if (!b.elf && size && set->find_binaries)
         PGK_TRY(pgk_debug_caches_open(set->caches, PGK_ID_PROGRAM, PGK_ELF_PROGRAM, id, size,
                                       &b.elf, err));

@@ -5,13 +5,16 @@
 #include "hex.h"
 #include "mem.h"
 #include "pgokit/human.h"
+#include "progress.h"
 
 #include <fcntl.h>
 #include <fts.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <unistd.h>
 
 /* *elf stays NULL if the file cannot be used. */
@@ -95,31 +98,85 @@ static int by_name(const FTSENT **a, const FTSENT **b)
     return strcmp((*a)->fts_name, (*b)->fts_name);
 }
 
-static bool walk(struct pgk_sysroot *s, const char *folder)
+/* What the kernel shows as files; some of them never end. */
+static bool is_of_kernel(const char *folder)
+{
+    static const unsigned long kinds[] = {
+        BINFMTFS_MAGIC, BPF_FS_MAGIC,    CGROUP2_SUPER_MAGIC, CGROUP_SUPER_MAGIC, DEBUGFS_MAGIC,
+        DEVPTS_SUPER_MAGIC, EFIVARFS_MAGIC, PROC_SUPER_MAGIC, PSTOREFS_MAGIC, SECURITYFS_MAGIC,
+        SYSFS_MAGIC,    TRACEFS_MAGIC,
+    };
+    struct statfs fs;
+    if (statfs(folder, &fs))
+        return false;
+    for (size_t i = 0; i < PGK_COUNTOF(kinds); i++)
+        if ((unsigned long)fs.f_type == kinds[i])
+            return true;
+    return false;
+}
+
+static bool walk(struct pgk_sysroot *s, const char *folder, struct pgk_progress *progress)
 {
     char *const roots[] = {(char *)(uintptr_t)folder, NULL};
     FTS *tree = fts_open(roots, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, by_name);
     bool ok = true;
-    for (const FTSENT *e; tree && ok && (e = fts_read(tree));)
-        if (e->fts_info == FTS_F && e->fts_statp->st_size > 64 && looks_like_elf(e->fts_path))
+    for (FTSENT *e; tree && ok && (e = fts_read(tree));) {
+        if (e->fts_info == FTS_D && e->fts_level && e->fts_dev != e->fts_parent->fts_dev &&
+            is_of_kernel(e->fts_path))
+            fts_set(tree, e, FTS_SKIP);
+        if (e->fts_info != FTS_F)
+            continue;
+        pgk_progress_add(progress, 1);
+        if (e->fts_statp->st_size > 64 && looks_like_elf(e->fts_path))
             ok = note_file(s, e->fts_path);
+    }
     if (tree)
         fts_close(tree);
     return ok;
 }
 
-int pgk_find_in_sysroots(struct pgk_elf **elf, struct pgk_sysroot *s, const char *const *folders,
-                         size_t n, const uint8_t *id, size_t id_size, struct pgk_err *err)
+static int walk_all(struct pgk_sysroot *s, const char *const *folders, size_t n,
+                    struct pgk_err *err)
 {
-    for (size_t i = 0; i < n && !s->walked; i++)
-        if (!walk(s, folders[i]))
-            return pgk_fail_nomem(err);
-    s->walked = true;
+    struct pgk_progress progress;
+    bool ok = true;
+    pgk_progress_start(&progress, "looking for binaries in --sysroot", "files", 0);
+    for (size_t i = 0; i < n && ok; i++)
+        ok = walk(s, folders[i], &progress);
+    pgk_progress_end(&progress);
+    s->walked = ok;
+    return ok ? 0 : pgk_fail_nomem(err);
+}
+
+/* Where the target had it. */
+static int find_at_path(struct pgk_elf **elf, const char *const *folders, size_t n,
+                        const struct pgk_sysroot_wanted *wanted, struct pgk_err *err)
+{
+    char path[PATH_MAX];
+    for (size_t i = 0; i < n && !*elf && wanted->path && *wanted->path == '/'; i++) {
+        const int len = snprintf(path, sizeof path, "%s%s", folders[i], wanted->path);
+        if (len > 0 && (size_t)len < sizeof path)
+            PGK_TRY(try_open(elf, path, wanted->id, wanted->id_size, err));
+    }
+    return 0;
+}
+
+int pgk_find_in_sysroots(struct pgk_elf **elf, struct pgk_sysroot *s, const char *const *folders,
+                         size_t n, const struct pgk_sysroot_wanted *wanted, struct pgk_err *err)
+{
+    if (!n)
+        return 0;
+    PGK_TRY(find_at_path(elf, folders, n, wanted, err));
+    if (*elf)
+        return 0;
+    if (!s->walked)
+        PGK_TRY(walk_all(s, folders, n, err));
     for (int debug = 1; debug >= 0; debug--) {
         for (size_t i = 0; i < s->files.n && !*elf; i++) {
             const struct pgk_sysroot_file *f = &s->files.v[i];
-            if (f->has_debug == debug && pgk_build_ids_equal(f->id, f->id_size, id, id_size))
-                PGK_TRY(try_open(elf, f->path, id, id_size, err));
+            if (f->has_debug == debug &&
+                pgk_build_ids_equal(f->id, f->id_size, wanted->id, wanted->id_size))
+                PGK_TRY(try_open(elf, f->path, wanted->id, wanted->id_size, err));
         }
     }
     return 0;

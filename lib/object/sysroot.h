@@ -24,10 +24,18 @@ void pgk_sysroot_free(struct pgk_sysroot *s);
  * such a program or debug file; *elf stays NULL if there is none. PGK_E_NOMEM only. */
 PGK_MUST_USE int pgk_find_in_debug_dirs(struct pgk_elf **elf, const char *const *folders, size_t n,
                                         const uint8_t *id, size_t id_size, struct pgk_err *err);
-/* Opens the program or debug file with this build id, wherever below the folders it is; one with
- * debug information before one without. Symbolic links are not followed. */
+/* A file by its build id, and where the target had it. */
+struct pgk_sysroot_wanted {
+    const char *path; /* NULL or "": not known */
+    const uint8_t *id;
+    size_t id_size;
+};
+/* Opens the program or debug file with this build id: the one at its path in a folder, or else,
+ * after a look at all files there, wherever below the folders it is; one with debug information
+ * before one without. Symbolic links are not followed in that look. */
 PGK_MUST_USE int pgk_find_in_sysroots(struct pgk_elf **elf, struct pgk_sysroot *s,
-                                      const char *const *folders, size_t n, const uint8_t *id,
-                                      size_t id_size, struct pgk_err *err);
+                                      const char *const *folders, size_t n,
+                                      const struct pgk_sysroot_wanted *wanted,
+                                      struct pgk_err *err);
 
 #endif

@@ -169,6 +169,41 @@ static void paths_of_profiles_are_searched(void **state)
     pgk_log_set(NULL, NULL);
 }
 
+/* Where the target had it, without a look at all files: for the one at the path is taken that says
+ * less than a copy elsewhere. */
+static void paths_below_a_sysroot_come_first(void **state)
+{
+    (void)state;
+    struct pgk_sysroot files = {0};
+    struct pgk_elf *elf = NULL;
+    const char *roots[] = {folder};
+    char path[TEST_PATH_SIZE];
+    const struct {
+        const char *path, *id, *found;
+        bool walks;
+    } rows[] = {
+        {"/usr/bin/app", "app", "usr/bin/app", false},
+        {"/usr/lib/libone.so.1", "one", "usr/lib/libone.so.1", false},
+        {"/opt/bare.so", "app", "usr/bin/copy/of/app", true}, /* another file is there by now */
+        {"/gone", "app", "usr/bin/copy/of/app", true},
+        {"", "app", "usr/bin/copy/of/app", true},
+        {NULL, "app", "usr/bin/copy/of/app", true},
+        {"usr/bin/app", "nobody", NULL, true},
+    };
+    for (size_t i = 0; i < PGK_COUNTOF(rows); i++) {
+        const struct pgk_sysroot_wanted wanted = {rows[i].path, (const uint8_t *)rows[i].id,
+                                                  strlen(rows[i].id)};
+        assert_int_equal(pgk_find_in_sysroots(&elf, &files, roots, 1, &wanted, NULL), 0);
+        assert_int_equal(files.walked, rows[i].walks);
+        if (rows[i].found)
+            assert_string_equal(pgk_elf_path(elf), test_join(path, folder, rows[i].found));
+        else
+            assert_null(elf);
+        pgk_elf_close(&elf);
+        pgk_sysroot_free(&files);
+    }
+}
+
 static void running_out_of_memory(void **state)
 {
     (void)state;
@@ -195,6 +230,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_sysroot_is_searched, set_up, tear_down),
         cmocka_unit_test_setup_teardown(debug_folders_are_searched, set_up, tear_down),
         cmocka_unit_test_setup_teardown(paths_of_profiles_are_searched, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(paths_below_a_sysroot_come_first, set_up, tear_down),
         cmocka_unit_test_setup_teardown(running_out_of_memory, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
