@@ -46,6 +46,22 @@ static bool is_of_big_endian(const struct pgk_filemap *map)
     return __builtin_bswap64(magic) == PGK_HEAP_RAW_MAGIC;
 }
 
+/* The whole file is another thing, so no place in it is named. */
+static int fail_foreign(const struct pgk_foreign_file *foreign, const char *path,
+                        struct pgk_err *err)
+{
+    static const char word[] = "FILE";
+    char hint[512];
+    const char *at = foreign->hint, *next;
+    size_t n = 0;
+    for (; (next = strstr(at, word)) != NULL && n < sizeof hint; at = next + strlen(word))
+        n += (size_t)snprintf(hint + n, sizeof hint - n, "%.*s%s", (int)(next - at), at, path);
+    if (n < sizeof hint)
+        snprintf(hint + n, sizeof hint - n, "%s", at);
+    return pgk_fail(err, PGK_E_FORMAT, .file = path, .found = foreign->what,
+                    .expected = "a profile", .hint = hint);
+}
+
 static int find_row(const struct pgk_format_row **row, const struct pgk_filemap *map,
                     const char *path, struct pgk_err *err)
 {
@@ -60,8 +76,7 @@ static int find_row(const struct pgk_format_row **row, const struct pgk_filemap 
                         .hint = "record the program on x86-64 or little-endian AArch64");
     const struct pgk_foreign_file *foreign = pgk_foreign_file(map->bytes, map->size);
     if (foreign)
-        return pgk_fail(err, PGK_E_FORMAT, .file = path, .offset = &(uint64_t){0}, .field = "magic",
-                        .found = foreign->what, .expected = "a profile", .hint = foreign->hint);
+        return fail_foreign(foreign, path, err);
     return pgk_fail(err, map->size ? PGK_E_FORMAT : PGK_E_TRUNCATED, .file = path,
                     .offset = &(uint64_t){0}, .field = "magic", .found = first_bytes(found, map),
                     .record = map->size ? "not a profile."

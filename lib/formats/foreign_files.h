@@ -7,7 +7,7 @@
 
 struct pgk_foreign_file {
     const char *what; /* "a recording of perf" */
-    const char *hint; /* what to do with it */
+    const char *hint; /* what to do with it, which is FILE in that */
 };
 
 /* NULL if the bytes are of no known kind. */
