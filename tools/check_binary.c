@@ -22,8 +22,8 @@ static int run(const char *path, const struct cli_common *common, struct pgk_err
         char safe[512], readers[256];
         char n[PGK_HUMAN_SIZE], functions[PGK_HUMAN_SIZE], size[PGK_HUMAN_SIZE];
         struct pgk_probes_totals t = pgk_probes_totals(probes);
-        printf("%s: sound: pseudo probes, %s, %s probes of %s functions; read by %s\n",
-               pgk_human_text(safe, sizeof safe, path),
+        printf("%s: %ssound%s: pseudo probes, %s, %s probes of %s functions; read by %s\n",
+               pgk_human_text(safe, sizeof safe, path), CLI_STYLE(CLI_GOOD), CLI_STYLE(CLI_PLAIN),
                pgk_human_bytes(size, (double)(t.probe_bytes + t.desc_bytes)),
                pgk_human_count(n, t.probes), pgk_human_count(functions, t.roots),
                pgk_file_info_readers(pgk_file_info(file), readers, sizeof readers));

@@ -18,8 +18,9 @@ static int run(const char *path, const struct cli_common *common, struct pgk_err
         status = pgk_gcov_read_file(gcov, file, 1, err);
     if (!status) {
         const struct pgk_file_info *info = pgk_file_info(file);
-        printf("%s: sound: %s, %s: %s function%s, %s; read by %s\n",
-               pgk_human_text(safe, sizeof safe, path), pgk_file_info_format(info)->name,
+        printf("%s: %ssound%s: %s, %s: %s function%s, %s; read by %s\n",
+               pgk_human_text(safe, sizeof safe, path), CLI_STYLE(CLI_GOOD), CLI_STYLE(CLI_PLAIN),
+               pgk_file_info_format(info)->name,
                pgk_human_bytes(size, (double)pgk_file_info_size_bytes(info)),
                pgk_human_count(functions, pgk_gcov_functions(gcov)),
                pgk_gcov_functions(gcov) == 1 ? "" : "s",

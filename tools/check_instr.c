@@ -32,8 +32,8 @@ static int run(const char *path, const struct cli_common *common, struct pgk_err
         const struct pgk_file_info *info = pgk_file_info(file);
         pgk_instr_summary(instr, false, &plain);
         pgk_instr_summary(instr, true, &contextual);
-        printf("%s: sound: %s, %s, %s: %s functions with %s counters",
-               pgk_human_text(safe, sizeof safe, path),
+        printf("%s: %ssound%s: %s, %s, %s: %s functions with %s counters",
+               pgk_human_text(safe, sizeof safe, path), CLI_STYLE(CLI_GOOD), CLI_STYLE(CLI_PLAIN),
                pgk_file_info_text(info, text, sizeof text),
                pgk_human_bytes(size, (double)pgk_file_info_size_bytes(info)),
                pgk_instr_origin_text(instr),

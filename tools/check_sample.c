@@ -35,7 +35,8 @@ static int run(const char *path, const struct cli_common *common, struct pgk_err
         const struct pgk_sample_summary *stored = pgk_file_info_summary(about);
         pgk_sample_info(profile, &info);
         pgk_human_text(safe, sizeof safe, path);
-        printf("%s: sound: %s, %s, %s %s%s, %s samples; read by %s\n", safe,
+        printf("%s: %ssound%s: %s, %s, %s %s%s, %s samples; read by %s\n", safe,
+               CLI_STYLE(CLI_GOOD), CLI_STYLE(CLI_PLAIN),
                pgk_file_info_text(about, text, sizeof text),
                pgk_human_bytes(size, (double)pgk_file_info_size_bytes(about)),
                pgk_human_count(functions, info.functions), kind_text(&info),

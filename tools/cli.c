@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 void cli_list_add(struct cli_list *list, const char *item)
 {
@@ -60,7 +59,8 @@ static const struct option_row common_rows[] = {
      .page = "debug files are also found by the name in the program's `.gnu_debuglink`"},
     {"sysroot", 0, "DIR", "a copy of the target's root folder, to look for both; may be repeated",
      OPTION_LIST(struct cli_common, sysroots),
-     .page = "binaries that were not given are found in it by build id, wherever they are, and "
+     .page = "binaries that were not given are found in it by build id: at the path that the "
+             "recording has, or else, after a look at all of its files, wherever they are; and "
              "debug files under `usr/lib/debug`"},
     {"no-debuginfod", 0, NULL, "ask no server of DEBUGINFOD_URLS for debug files and binaries",
      OPTION_FLAG(struct cli_common, no_debuginfod),
@@ -71,6 +71,12 @@ static const struct option_row common_rows[] = {
     {"jobs", 'j', "N", "threads, 1 to 1024 (default: one per processor)",
      OPTION_NUMBER(struct cli_common, threads, 1, 1024),
      .page = "the output does not depend on it"},
+    {"color", 0, "[WHEN]", "colours: auto (default), which is at a terminal, always or never",
+     OPTION_CALL(cli_take_colour), .choices = cli_colours,
+     .page = "`--color` alone is always. `NO_COLOR` in the environment turns auto off"},
+    {"no-pager", 0, NULL, "long output at a terminal goes through no pager",
+     OPTION_CALL(cli_no_pager),
+     .page = "see [pgokit](pgokit.md#output-at-a-terminal)"},
     {"quiet", 'q', NULL, "no notes and no progress, only warnings and errors",
      OPTION_CALL(be_quiet)},
     {"help", 'h', NULL, "this text", .kind = OPTION_IS_HELP},
@@ -182,11 +188,6 @@ void cli_note_operands(const struct cli_verb *verb, int argc, char **argv)
         cli_reads(cli_input(verb, argv[i]).path);
 }
 
-bool cli_colour(void)
-{
-    return isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
-}
-
 int cli_fail(const struct pgk_err *err)
 {
     fputs("pgokit: ", stderr);
@@ -197,7 +198,7 @@ int cli_fail(const struct pgk_err *err)
 
 int cli_finish_output(int exit_code)
 {
-    if (!fflush(stdout) && !ferror(stdout))
+    if (cli_flush_output())
         return exit_code;
     fprintf(stderr, "pgokit: cannot write to standard output: %s\n", strerror(errno));
     return EXIT_FAILED;

@@ -36,6 +36,7 @@ struct cli_verb {
     int (*decide)(int n_operands, char *const *operands, const struct pgk_format **format,
                   struct pgk_err *err);
     bool takes_folders; /* of profiles, as if these were named */
+    bool takes_newest;  /* without a file the newest recording in the current folder */
     /* What a `run` of its own takes; or what all actions take, for the help. */
     const struct option_group *groups;
     const char *examples; /* lines of the help after the options */
@@ -98,6 +99,8 @@ const struct cli_verb *cli_find_verb(const char *name);
 void cli_print_verbs(FILE *out);
 /* Prints the help of a verb with those of its actions or kinds. */
 void cli_print_help(const struct cli_verb *verb);
+/* Exits with a sentence unless it is one operand; of a verb that takes the newest recording. */
+void cli_need_one(const struct cli_verb *verb, int operands);
 /* Runs the action for the kind of the first operand. */
 int cli_run_action(const struct cli_verb *verb, int argc, char **argv);
 /* Replaces `--files-from FILE` by the names in FILE, one per line; "-": standard input. The new
@@ -146,6 +149,9 @@ extern const struct cli_check check_gcov;
 extern const struct cli_check check_heap;
 extern const struct cli_check check_instr;
 extern const struct cli_check check_sample;
+
+/* Compiler `i` in the folders of PATH, "gcc", "clang-22"; NULL past the last. */
+const char *cli_compiler(size_t i);
 
 /* True for what a program leaves that was killed before it wrote its counters. */
 bool cli_is_empty(const char *path);
@@ -205,8 +211,9 @@ _Noreturn void cli_usage(const struct cli_verb *verb, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 /* The name that was nearly typed, among those that are tried. */
 struct cli_typo {
-    const char *typed, *meant; /* NULL: none is near */
-    size_t length, meant_length, typos;
+    const char *typed;
+    size_t length, typos;
+    char meant[65]; /* "": none is near */
     char hint[96];
 };
 struct cli_typo cli_typo(const char *typed, size_t length);
@@ -218,11 +225,27 @@ const char *cli_typo_hint(struct cli_typo *typo, const char *dashes);
  * format's result. Exits with EXIT_FAILED. */
 _Noreturn void cli_refuse_value(const struct cli_verb *verb, const char *value, const char *fmt,
                                 ...) __attribute__((format(printf, 3, 4)));
-/* Columns of the terminal; 0 into a file or a pipe. */
-unsigned cli_terminal_width(FILE *stream);
+/* Columns that a person wants: those of COLUMNS, or of the terminal; 0 into a file or a pipe. */
+unsigned cli_width(int fd);
+/* What standard output gets from now on, if it is a terminal. */
+enum cli_output {
+    CLI_PEOPLE, /* text whose lines fit the terminal, through a pager if there are more of them */
+    CLI_LINES,  /* the same without a pager: it comes slowly, or is short */
+    CLI_EXACT,  /* through a pager, as it is */
+};
+void cli_for_people(enum cli_output how);
+/* Shows what is held back; false if it could not be written. */
+bool cli_flush_output(void);
+/* Whether a pager runs, which then has the text: elsewhere it would be written over. */
+bool cli_pager_takes(const char *text, size_t n);
+void cli_no_pager(const struct option_given *given);
 /* Writes lines, cut at blanks to be no wider; what follows a cut is indented as its line is, and
  * by `hanging` more. Width 0: as they are. */
 void cli_wrap(FILE *out, const char *text, unsigned width, unsigned hanging);
+/* Takes a progress bar off the screen, before something else is written to it. */
+void cli_wipe_progress(void);
+/* Shows from the second second on that a verb works, until it prints or ends. */
+void cli_show_progress(const struct cli_verb *verb);
 /* Where standard error is a terminal, messages that begin with "pgokit: " are wrapped at its width
  * from now on: those of the library, too. */
 void cli_wrap_errors(void);
@@ -230,8 +253,17 @@ void cli_wrap_errors(void);
 FILE *cli_note_open(void);
 void cli_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void cli_note_close(FILE *note);
-/* Whether standard output is a terminal whose user has not refused colours. */
+/* Whether standard output has colours: by --color, or because it is a terminal whose user has not
+ * refused them. */
 bool cli_colour(void);
+extern const struct option_choice cli_colours[];
+void cli_take_colour(const struct option_given *given);
+/* Takes "--color=never" or "--no-pager" as it is; false for any other word. */
+bool cli_take_output_option(const char *word);
+enum cli_style { CLI_PLAIN, CLI_BOLD, CLI_DIM, CLI_GOOD, CLI_BAD, CLI_WARN };
+/* What switches to a style; "" where there are no colours. */
+const char *cli_style(int fd, enum cli_style style);
+#define CLI_STYLE(style) cli_style(1, style)
 /* Prints the error; returns EXIT_FAILED. */
 int cli_fail(const struct pgk_err *err);
 /* Flushes standard output; EXIT_FAILED with a sentence if it could not be written. */

@@ -1,5 +1,6 @@
 /* Choosing what a verb does by the kind of its files. */
 #include "merge_inputs.h"
+#include "newest_recording.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -28,7 +29,7 @@ static void print_options(const struct option_group *groups, const struct option
     if (groups)
         option_print_help(groups, printed);
     if (examples)
-        printf("\nExamples:\n%s", examples);
+        printf("\n%sExamples:%s\n%s", CLI_STYLE(CLI_BOLD), CLI_STYLE(CLI_PLAIN), examples);
 }
 
 /* The actions that have a table of options, as bits. */
@@ -43,7 +44,8 @@ static unsigned holders(const struct cli_verb *verb, const struct option_table *
 /* "With A, B and C:" */
 static void print_kinds(const struct cli_verb *verb, unsigned actions)
 {
-    const char *between = "\nWith ";
+    const char *between = "With ";
+    printf("\n%s", CLI_STYLE(CLI_BOLD));
     for (size_t i = 0; actions >> i; i++) {
         if (!(actions >> i & 1))
             continue;
@@ -51,7 +53,7 @@ static void print_kinds(const struct cli_verb *verb, unsigned actions)
         const unsigned left = actions >> i >> 1;
         between = left & (left - 1) ? ", " : " and ";
     }
-    puts(":");
+    printf(":%s\n", CLI_STYLE(CLI_PLAIN));
 }
 
 /* 0 for a table that the verb itself or every verb has. */
@@ -106,26 +108,49 @@ static void print_actions(const struct cli_verb *verb)
     free(apart);
 }
 
-void cli_print_help(const struct cli_verb *verb)
+/* "usage:" and the names of options stand out. */
+static void print_usage(const char *help)
 {
-    fputs(verb->help, stdout);
+    const char *end = strstr(help, "\n\n");
+    end = end ? end : help + strlen(help);
+    printf("%s%.*s%s%s", CLI_STYLE(CLI_BOLD), (int)(end - help), help, CLI_STYLE(CLI_PLAIN), end);
+}
+
+static void print_help(const struct cli_verb *verb)
+{
+    print_usage(verb->help);
     print_options(verb->groups, NULL, verb->examples);
     if (verb->kinds) {
         for (size_t i = 0; verb->kinds[i]; i++) {
             putchar('\n');
-            cli_print_help(verb->kinds[i]);
+            print_help(verb->kinds[i]);
         }
         return;
     }
     if (verb->actions)
         print_actions(verb);
-    puts("\nCommon options:");
+    printf("\n%sCommon options:%s\n", CLI_STYLE(CLI_BOLD), CLI_STYLE(CLI_PLAIN));
     option_print_common(verb->groups);
     char exit_status[256];
     snprintf(exit_status, sizeof exit_status, "Exit status: %s.",
              verb->exit_help ? verb->exit_help : "0 done, 2 failed");
     putchar('\n');
     option_print_words(exit_status, 0, 0);
+}
+
+void cli_need_one(const struct cli_verb *verb, int operands)
+{
+    if (!operands)
+        cli_usage(verb, "%s takes a file, and there is no recording in this folder; pgokit record "
+                        "heap -- PROGRAM makes one", verb->name);
+    if (operands > 1)
+        cli_usage(verb, "%s takes one file", verb->name);
+}
+
+void cli_print_help(const struct cli_verb *verb)
+{
+    cli_for_people(CLI_PEOPLE);
+    print_help(verb);
 }
 
 /* The state of the arguments before the action is known. */
@@ -205,12 +230,47 @@ void cli_keep_stdin(int n_operands, char *const *operands)
     }
 }
 
+/* The newest recording here becomes the operand, if there is one. */
+static void take_newest(bool quiet, int *argc, char ***argv)
+{
+    static struct cli_list list; /* as long-lived as the arguments of main */
+    char safe[256], *name = newest_recording(".");
+    if (!name)
+        return;
+    for (int i = 0; i < *argc; i++)
+        cli_list_add(&list, (*argv)[i]);
+    cli_list_add(&list, name);
+    *argc = (int)list.n;
+    cli_list_add(&list, NULL);
+    *argv = (char **)(uintptr_t)list.v;
+    if (!quiet)
+        cli_note("%s is the newest recording here", pgk_human_text(safe, sizeof safe, name));
+}
+
+/* A folder may have recordings. */
+static _Noreturn void refuse_folder(const char *path)
+{
+    char safe[256], file[512], *newest = newest_recording(path);
+    fprintf(stderr, "pgokit: %s is a folder. ", pgk_human_text(safe, sizeof safe, path));
+    if (newest)
+        fprintf(stderr, "Its newest recording: pgokit show %s",
+                pgk_human_text(file, sizeof file, newest));
+    else
+        fputs("It has no recording", stderr);
+    fprintf(stderr, "; all profiles in it: pgokit merge %s -o all.profdata\n", safe);
+    exit(EXIT_FAILED);
+}
+
 int cli_run_action(const struct cli_verb *verb, int argc, char **argv)
 {
     const struct first_look look = find_operands(verb, argc, argv);
+    if (!look.quiet)
+        cli_show_progress(verb);
     int first = look.operands;
     if (verb->takes_folders)
         cli_expand_folders(verb, look.output, look.quiet, first, &argc, &argv);
+    if (first == argc && verb->takes_newest)
+        take_newest(look.quiet, &argc, &argv);
     if (first == argc) /* which the action has words for */
         return verb->actions[0]->run(argc, argv);
     cli_keep_stdin(argc - first, argv + first);
@@ -218,6 +278,8 @@ int cli_run_action(const struct cli_verb *verb, int argc, char **argv)
     struct pgk_err err = {0};
     const struct pgk_format *format;
     struct pgk_file *file;
+    if (verb->takes_newest && cli_is_folder(argv[first]))
+        refuse_folder(argv[first]);
     if (verb->decide) {
         if (verb->decide(argc - first, argv + first, &format, &err))
             return look.skips_bad ? merge_inputs_none_known(argc - first, argv + first)

@@ -49,11 +49,10 @@ static void try_name(struct cli_typo *t, const char *name, size_t n)
     if (n > MOST_LETTERS || t->length > 2 * MOST_LETTERS)
         return;
     const size_t typos = count_typos(t->typed, t->length, name, n);
-    const size_t most = t->meant ? t->typos - 1 : least(MOST_TYPOS, n / LETTERS_FOR_A_TYPO);
+    const size_t most = *t->meant ? t->typos - 1 : least(MOST_TYPOS, n / LETTERS_FOR_A_TYPO);
     if (!typos || typos > most)
         return;
-    t->meant = name;
-    t->meant_length = n;
+    snprintf(t->meant, sizeof t->meant, "%.*s", (int)n, name);
     t->typos = typos;
 }
 
@@ -69,9 +68,8 @@ void cli_typo_try(struct cli_typo *t, const char *name)
 
 const char *cli_typo_hint(struct cli_typo *t, const char *dashes)
 {
-    if (t->meant)
-        snprintf(t->hint, sizeof t->hint, " (did you mean %s%.*s?)", dashes, (int)t->meant_length,
-                 t->meant);
+    if (*t->meant)
+        snprintf(t->hint, sizeof t->hint, " (did you mean %s%s?)", dashes, t->meant);
     return t->hint;
 }
 
@@ -92,15 +90,30 @@ void cli_typo_try_words(struct cli_typo *t, const char *text)
     }
 }
 
-void cli_refuse_value(const struct cli_verb *verb, const char *value, const char *fmt, ...)
+static _Noreturn void refuse(const struct cli_verb *verb, const struct option_row *row,
+                             const char *value, const char *fmt, va_list args)
 {
     char takes[1024], safe[64];
-    va_list args;
-    va_start(args, fmt);
+    const char *word;
     vsnprintf(takes, sizeof takes, fmt, args);
-    va_end(args);
     struct cli_typo typo = cli_typo(value, strlen(value));
     cli_typo_try_words(&typo, takes);
+    for (size_t i = 0; row && (word = option_word(row, i)) != NULL; i++)
+        cli_typo_try(&typo, word);
     cli_usage(verb, "%s, not '%s'%s", takes, pgk_human_text(safe, sizeof safe, value),
               cli_typo_hint(&typo, ""));
+}
+
+void cli_refuse_value(const struct cli_verb *verb, const char *value, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    refuse(verb, NULL, value, fmt, args);
+}
+
+void option_refuse(const struct option_given *given, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    refuse(given->verb, given->row, given->value, fmt, args);
 }

@@ -5,16 +5,9 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 enum { NARROWEST = 40, FURTHEST_INDENT = 20 };
-
-unsigned cli_terminal_width(FILE *stream)
-{
-    struct winsize size;
-    return !ioctl(fileno(stream), TIOCGWINSZ, &size) ? size.ws_col : 0;
-}
 
 /* What switches colours, which takes no column. */
 static size_t escape_bytes(const char *s, const char *end)
@@ -112,10 +105,15 @@ static struct {
     char *text;
     size_t n, capacity;
     bool after_text; /* what comes next is not at the start of a line */
+    bool progress;   /* a bar is on the screen */
 } message;
+
+static const char wipe[] = "\r\033[K"; /* what each bar begins with */
 
 static void write_now(const char *text, size_t n)
 {
+    if (cli_pager_takes(text, n))
+        return;
     for (ssize_t done; n && ((done = write(STDERR_FILENO, text, n)) > 0 || errno == EINTR);) {
         if (done > 0) {
             text += done;
@@ -139,17 +137,36 @@ static bool keep(const char *text, size_t n)
     return true;
 }
 
+/* With the word that says how bad it is in colour. */
+static void wrap_message(FILE *out, unsigned width, unsigned hanging)
+{
+    static const struct { const char *word; enum cli_style style; } words[] = {
+        {"warning: ", CLI_WARN}, {"note: ", CLI_BOLD}};
+    const char *text = message.text;
+    char *marked = NULL;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        const char *at = text + strlen(BEFORE_MESSAGES), *word = words[i].word;
+        if (strncmp(at, word, strlen(word)))
+            continue;
+        if (asprintf(&marked, "%s%s%s%s%s", BEFORE_MESSAGES,
+                     cli_style(STDERR_FILENO, words[i].style), word,
+                     cli_style(STDERR_FILENO, CLI_PLAIN), at + strlen(word)) < 0)
+            marked = NULL;
+        break;
+    }
+    cli_wrap(out, marked ? marked : text, width, hanging);
+    free(marked);
+}
+
 static void write_message(void)
 {
     enum { HANGING = 2 };
     char *wrapped = NULL;
     size_t n = 0;
-    struct winsize size;
-    FILE *f = message.n && !ioctl(STDERR_FILENO, TIOCGWINSZ, &size)
-                  ? open_memstream(&wrapped, &n)
-                  : NULL;
+    const unsigned width = cli_width(STDERR_FILENO);
+    FILE *f = message.n && width ? open_memstream(&wrapped, &n) : NULL;
     if (f)
-        cli_wrap(f, message.text, size.ws_col, HANGING);
+        wrap_message(f, width, HANGING);
     if (f && !fclose(f))
         write_now(wrapped, n);
     else
@@ -161,8 +178,6 @@ static void write_message(void)
 /* Part of a line, or the rest of one. */
 static void write_part(const char *text, size_t n)
 {
-    static const char wipe[] = "\033[K"; /* of progress, which leaves an empty line */
-    const size_t wipe_n = sizeof wipe - 1;
     const bool ends = text[n - 1] == '\n';
     const bool is_message = message.n || (!message.after_text && n >= strlen(BEFORE_MESSAGES) &&
                                           !memcmp(text, BEFORE_MESSAGES, strlen(BEFORE_MESSAGES)));
@@ -171,12 +186,35 @@ static void write_part(const char *text, size_t n)
         write_message();
     if (!kept)
         write_now(text, n);
-    message.after_text = !ends && !(n >= wipe_n && !memcmp(text + n - wipe_n, wipe, wipe_n));
+    message.after_text = !ends;
+}
+
+/* A bar begins by wiping the line, and is written at once. */
+static bool is_progress(const char *text, size_t n)
+{
+    return n >= strlen(wipe) && !memcmp(text, wipe, strlen(wipe));
+}
+
+void cli_wipe_progress(void)
+{
+    flockfile(stderr);
+    if (message.progress)
+        write_now(wipe, strlen(wipe));
+    message.progress = false;
+    funlockfile(stderr);
 }
 
 static ssize_t write_lines(void *none, const char *text, size_t size)
 {
     (void)none;
+    if (is_progress(text, size)) {
+        write_now(text, size);
+        message.progress = size > strlen(wipe);
+        return (ssize_t)size;
+    }
+    cli_wipe_progress();
+    if (!message.n && !message.after_text)
+        cli_flush_output(); /* what was printed before stands above */
     for (size_t at = 0, n; at < size; at += n) {
         const char *newline = memchr(text + at, '\n', size - at);
         n = newline ? (size_t)(newline + 1 - text) - at : size - at;

@@ -128,6 +128,9 @@ static int run(int argc, char **argv)
     if (o.output && o.kinds_only)
         cli_usage(&cmd_check, "--repair and --kinds contradict one another");
     cli_keep_stdin(argc - optind, argv + optind);
+    cli_for_people(CLI_LINES);
+    if (!o.common.quiet)
+        cli_show_progress(&cmd_check);
     if (o.output)
         exit_code = repair(argv[optind], o.output);
     for (int i = optind; i < argc && !o.output; i++) {

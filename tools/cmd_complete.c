@@ -7,7 +7,7 @@
 static const char help[] =
     "usage: pgokit complete -- [WORD]...\n\n"
     "Prints what the last WORD of the command line `pgokit WORD...` may become, one\n"
-    "per line, with a tab and an explanation behind it; the line \":files\" stands\n"
+    "per line, with a tab and an explanation after it; the line \":files\" stands\n"
     "for names of files. The completion of bash, zsh and fish, which is installed\n"
     "with pgokit, asks it.\n";
 
@@ -67,32 +67,78 @@ static void offer_options(const struct option_group *all, const char *typed)
     }
 }
 
-/* The option `word`, if its value is the next word; else NULL. */
-static const struct option_row *find_waiting(const struct option_group *all, const char *word)
+static bool is_option(const struct option_row *row, const char *word, size_t n)
+{
+    return (n == 2 && word[0] == '-' && word[1] && word[1] == row->letter) ||
+           (n > 2 && !strncmp(word, "--", 2) && strlen(row->name) == n - 2 &&
+            !strncmp(word + 2, row->name, n - 2));
+}
+
+/* The option in the first `n` bytes of `word`, if a value follows it; else NULL. */
+static const struct option_row *find_waiting(const struct option_group *all, const char *word,
+                                             size_t n, bool may_lack)
 {
     const struct option_row *row;
     for (size_t i = 0; (row = option_next(all, &i)) != NULL;)
-        if (row->argument && *row->argument != '[' &&
-            ((word[0] == '-' && word[1] && word[1] == row->letter && !word[2]) ||
-             (!strncmp(word, "--", 2) && !strcmp(word + 2, row->name))))
+        if (row->argument && (may_lack || *row->argument != '[') && is_option(row, word, n))
             return row;
     return NULL;
+}
+
+static bool is_offered_before(const struct option_group *all, const struct option_row *until,
+                              const char *word)
+{
+    const struct option_row *row;
+    const char *other;
+    for (size_t i = 0; (row = option_next(all, &i)) != until;)
+        for (size_t k = 0; !strcmp(row->name, until->name) && (other = option_word(row, k)); k++)
+            if (!strcmp(other, word))
+                return true;
+    return false;
+}
+
+/* The values of all options of that name: what the kind of the file will be is not known. `before`
+ * is what each begins with, "--sort=" or nothing. */
+static void offer_values(const struct option_group *all, const char *name, const char *before,
+                         const char *typed)
+{
+    const struct option_row *row;
+    const char *word;
+    for (size_t i = 0; (row = option_next(all, &i)) != NULL;) {
+        for (size_t k = 0; !strcmp(row->name, name) && (word = option_word(row, k)) != NULL; k++) {
+            char whole[128], kept[64];
+            snprintf(kept, sizeof kept, "%s", word); /* the next look may write over it */
+            if (is_offered_before(all, row, kept))
+                continue;
+            snprintf(whole, sizeof whole, "%s%s", before, kept);
+            if (!strncmp(whole, typed, strlen(typed)))
+                printf("%s\t--%s\n", whole, name);
+        }
+    }
 }
 
 /* What completes the last of `n` words after the verb. */
 static void complete_operand(const struct cli_verb *verb, int n, char *const *words)
 {
-    const char *typed = words[n - 1];
+    const char *typed = words[n - 1], *equals = *typed == '-' ? strchr(typed, '=') : NULL;
+    char before[64] = "";
     for (int i = 0; i + 1 < n; i++)
         if (!strcmp(words[i], "--")) {
             offer_files();
             return;
         }
     struct option_group *all = option_groups_of(verb);
-    const struct option_row *waiting = n > 1 ? find_waiting(all, words[n - 2]) : NULL;
-    if (!waiting && *typed == '-' && !strchr(typed, '='))
+    const struct option_row *waiting =
+        equals  ? find_waiting(all, typed, (size_t)(equals - typed), true)
+        : n > 1 ? find_waiting(all, words[n - 2], strlen(words[n - 2]), false)
+                : NULL;
+    if (equals)
+        snprintf(before, sizeof before, "%.*s", (int)(equals + 1 - typed), typed);
+    if (!waiting && *typed == '-' && !equals)
         offer_options(all, typed);
-    else if (!waiting || option_is_file(waiting))
+    else if (waiting && !option_is_file(waiting))
+        offer_values(all, waiting->name, before, typed);
+    else
         offer_files();
     free(all);
 }

@@ -40,7 +40,7 @@ static const struct option_row rows[] = {
      .page = "[libpgokit_heap](libpgokit_heap.md), whose place on the command line does not "
              "matter, and [libpgokit_alloc](libpgokit_alloc.md)"},
     {"cc", 0, "CC", "compiler: gcc-12, clang, clang-22, a path; default $CC, else clang",
-     OPTION_TEXT(struct config, cc)},
+     OPTION_TEXT(struct config, cc), OPTION_WORDS(cli_compiler)},
     {"static", 0, NULL, "the runtime becomes part of the program (default); also for -static",
      OPTION_CLEAR(struct config, shared)},
     {"shared", 0, NULL, "the runtime as a library", OPTION_FLAG(struct config, shared),
@@ -66,7 +66,8 @@ static void parse(struct config *c, int argc, char **argv)
         cli_usage(&cmd_config, "name what the flags are for: heap or use");
     c->use = !strcmp(argv[optind], "use");
     if (!c->use && strcmp(argv[optind], "heap") != 0)
-        cli_usage(&cmd_config, "name what the flags are for: heap or use");
+        cli_refuse_value(&cmd_config, argv[optind],
+                         "config takes what the flags are for, heap or use");
     if (!c->cflags && !c->ldflags && !c->libs)
         cli_usage(&cmd_config, "nothing to print: name --cflags, --ldflags or --libs");
     if (c->use != (c->profiles.n != 0))

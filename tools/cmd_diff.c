@@ -26,6 +26,11 @@ static const struct option_row rows[] = {
 };
 const struct option_table diff_form_options = {"diff form", NULL, rows};
 
+void diff_form_output(enum diff_form form)
+{
+    cli_for_people(form == DIFF_TEXT ? CLI_PEOPLE : CLI_EXACT);
+}
+
 static const struct cli_action *const actions[] = {
     &diff_heap,
     &diff_instr,

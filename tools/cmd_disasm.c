@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char help[] =
     "usage: pgokit disasm BINARY [OPTION]...\n\n"
@@ -95,6 +96,10 @@ static void parse(struct disasm *d, int argc, char **argv)
         d->opts.debug_file = d->common.debug_files.v[0];
     d->opts.threads = d->common.threads;
     d->opts.colour = cli_colour();
+    d->opts.width = cli_width(STDOUT_FILENO);
+    cli_for_people(CLI_EXACT);
+    if (!d->common.quiet)
+        cli_show_progress(&cmd_disasm);
 }
 
 /* What was left out; true if something was. */

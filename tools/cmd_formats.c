@@ -29,9 +29,9 @@ static const char *or_dash(const char *text)
 
 static void print_text(const struct pgk_format *f)
 {
-    printf("%s (%s)\n  reads    %s\n  writes   %s\n  made by  %s\n  page     docs/formats/%s\n",
-           f->name, pgk_kind_name(f->kind), or_dash(f->reads), or_dash(f->writes), f->made_by,
-           f->page);
+    printf("%s%s%s (%s)\n  reads    %s\n  writes   %s\n  made by  %s\n  page     docs/formats/%s\n",
+           CLI_STYLE(CLI_BOLD), f->name, CLI_STYLE(CLI_PLAIN), pgk_kind_name(f->kind),
+           or_dash(f->reads), or_dash(f->writes), f->made_by, f->page);
 }
 
 static void print_markdown(const struct pgk_format *f)
@@ -47,6 +47,7 @@ static int run(int argc, char **argv)
     cli_common_free(&o.common);
     if (optind != argc)
         cli_usage(&cmd_formats, "formats takes no file");
+    cli_for_people(o.json || o.markdown ? CLI_EXACT : CLI_PEOPLE);
     if (o.json) {
         pgk_formats_print_json(stdout);
         return cli_finish_output(EXIT_DONE);

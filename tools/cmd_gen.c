@@ -90,6 +90,16 @@ static void take_to(const struct option_given *given)
         sample_output_to(&of_profile);
 }
 
+/* What it takes; --to says nothing of BOLT. */
+static const char *to_word(size_t i)
+{
+    size_t before = 0;
+    while (before < i && sample_output_word(before))
+        before++;
+    const char *word = sample_output_word(before);
+    return word ? word : bolt_output_word(i - before);
+}
+
 /* Nor are they looked for. */
 static void leave_out_vtables(const struct option_given *given)
 {
@@ -112,12 +122,13 @@ static const struct option_row output_rows[] = {
              "or without samples in functions, is named in a warning (exit status 1)"},
     {"to", 0, "NAME",
      "extbinary (default), text, binary, or for -fauto-profile of gcc gcc11 (for 5 to 11) to gcc16 "
-     "(gcc: gcc15)", OPTION_CALL(take_to),
+     "(gcc: gcc15)", OPTION_CALL(take_to), OPTION_WORDS(sample_output_word),
      .page = "for gcc, the profile is by lines, unless another `--mode` is given, and "
              "discriminators are plain numbers"},
     {"format", 0, "NAME",
      "the same as --to, or counts of branches: bolt, for llvm-bolt -data, or preaggregated, for "
-     "perf2bolt -pa", OPTION_CALL(take_to), .page = "see [For BOLT](#for-bolt)"},
+     "perf2bolt -pa", OPTION_CALL(take_to), OPTION_WORDS(to_word),
+     .page = "see [For BOLT](#for-bolt)"},
     {"no-vtables", 0, NULL, "leave types of objects out without a warning",
      OPTION_CALL(leave_out_vtables)},
     {"symbols", 0, NULL,
@@ -269,6 +280,8 @@ static void parse(struct gen *g, int argc, char **argv)
     g->min_density = 50;
     option_parse(&cmd_gen, groups, argc, argv, g);
     settle(g, argc);
+    if (!g->common.quiet)
+        cli_show_progress(&cmd_gen);
 }
 
 static void report_line(const struct pgk_gen_figure *l, bool verbose)

@@ -54,6 +54,7 @@ static int run(int argc, char **argv)
     const struct cli_verb *verb = optind < argc ? cli_find_verb(argv[optind]) : NULL;
     if (optind < argc && !verb)
         return EXIT_FAILED;
+    cli_for_people(o.markdown ? CLI_EXACT : CLI_PEOPLE);
     if (o.markdown) {
         print_markdown(verb);
         return cli_finish_output(EXIT_DONE);

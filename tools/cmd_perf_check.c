@@ -97,7 +97,8 @@ static const char *reason(int error)
 
 static void report(const char *what, int error)
 {
-    printf("%-16s %s\n", what, error ? reason(error) : "yes");
+    printf("%-16s %s%s%s\n", what, CLI_STYLE(error ? CLI_WARN : CLI_GOOD),
+           error ? reason(error) : "yes", CLI_STYLE(CLI_PLAIN));
 }
 
 static bool is_intel(void)
@@ -196,6 +197,7 @@ static int run(int argc, char **argv)
     option_parse(&cmd_perf_check, groups, argc, argv, &common);
     if (optind != argc)
         cli_usage(&cmd_perf_check, "perf-check takes no file");
+    cli_for_people(CLI_LINES);
     struct perf_event_attr clock = {.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_TASK_CLOCK};
     struct perf_event_attr cycles = {.type = PERF_TYPE_HARDWARE,
                                      .config = PERF_COUNT_HW_CPU_CYCLES};
@@ -217,7 +219,7 @@ static int run(int argc, char **argv)
         printf("%-16s %s samples a second\n", "at most", line);
     print_commands(!stacks, !counters, !events, is_intel());
     cli_common_free(&common);
-    return EXIT_DONE;
+    return cli_finish_output(EXIT_DONE);
 }
 
 const struct cli_verb cmd_perf_check = {

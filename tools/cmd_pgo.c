@@ -73,7 +73,7 @@ static const struct option_row rows[] = {
      "what is measured (default: the command of --run); better other input than the recorded one",
      OPTION_TEXT(struct pgo, measure)},
     {"cc", 0, "CC", "the compiler (default: $CC, else clang, else gcc)",
-     OPTION_TEXT(struct pgo, cc)},
+     OPTION_TEXT(struct pgo, cc), OPTION_WORDS(cli_compiler)},
     {"clang", 0, NULL, "the same as --cc clang", OPTION_CALL_FOR(struct pgo, cc, take_name)},
     {"gcc", 0, NULL, "the same as --cc gcc", OPTION_CALL_FOR(struct pgo, cc, take_name)},
     {"output", 'o', "FILE", "the profile (default: " DEFAULT_NAME ")",

@@ -2,9 +2,9 @@
 #include "export_choice.h"
 
 static const char help[] =
-    "usage: pgokit report PROFILE [-b BINARY]... [-o OUTPUT]\n\n"
+    "usage: pgokit report [PROFILE] [-b BINARY]... [-o OUTPUT]\n\n"
     "Writes a profile as one HTML page that needs no network, or in the format of\n"
-    "another viewer.\n\n";
+    "another viewer. Without PROFILE, of the newest recording in the current folder.\n\n";
 
 static const struct option_group groups[] = {{.table = &report_choice_options}, {0}};
 
@@ -34,4 +34,5 @@ const struct cli_verb cmd_report = {
     .actions = actions,
     .groups = groups,
     .decide = decide,
+    .takes_newest = true,
 };

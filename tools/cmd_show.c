@@ -1,8 +1,10 @@
 /* pgokit show: what a file says. */
 #include "cli.h"
 
-static const char help[] = "usage: pgokit show FILE [-b BINARY]...\n\n"
-                           "Shows what a file says, for people or as JSON.\n";
+static const char help[] =
+    "usage: pgokit show [FILE] [-b BINARY]...\n\n"
+    "Shows what a file says, for people or as JSON. Without FILE, the newest recording\n"
+    "in the current folder.\n";
 
 static const struct cli_action *const actions[] = {
     &show_heap,
@@ -20,4 +22,5 @@ const struct cli_verb cmd_show = {
     .summary = "prints what a profile contains",
     .help = help,
     .actions = actions,
+    .takes_newest = true,
 };

@@ -118,6 +118,7 @@ static const char *meaning(const struct compat_option *o)
 
 static void print_tool_help(const struct compat_tool *tool, const char *called)
 {
+    cli_for_people(CLI_PEOPLE);
     printf("usage: %s [OPTION]...%s%s\n\nThis is pgokit under the name of %s: it %s.\n", called,
            tool->operands ? " " : "", tool->operands ? tool->operands : "", tool->name,
            tool->summary);

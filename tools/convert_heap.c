@@ -36,6 +36,29 @@ struct convert {
 
 #define RAW_NAME "raw heap profile"
 
+enum { RAW_OF_LLVM_14 = 1 };
+
+/* What --to may name besides indexed profiles and viewers. LLVM 14 has no indexed heap profiles:
+ * all it reads is a raw one. */
+enum { RAW, LLVM_14, YAML, PARTIAL, FORMS };
+static const char *const forms[] = {
+    [RAW] = "raw", [LLVM_14] = "llvm14", [YAML] = "yaml", [PARTIAL] = "partial", [FORMS] = NULL};
+static const struct pgk_heap_target targets[] = {
+    [RAW] = {.form = PGK_HEAP_RAW},
+    [LLVM_14] = {.form = PGK_HEAP_RAW, .version = RAW_OF_LLVM_14},
+    [YAML] = {.form = PGK_HEAP_YAML},
+    [PARTIAL] = {.form = PGK_HEAP_PARTIAL},
+};
+
+static const char *to_word(size_t i)
+{
+    size_t before = 0;
+    while (indexed_output_word(PGK_KIND_HEAP, forms, before) && before < i)
+        before++;
+    const char *word = indexed_output_word(PGK_KIND_HEAP, forms, before);
+    return word ? word : export_viewer(i - before);
+}
+
 static void take_to(const struct option_given *given)
 {
     struct convert *c = given->into;
@@ -56,7 +79,7 @@ static const struct option_row rows[] = {
     {"to", 0, "NAME",
      "what to write, or the reader it is for: any (default: indexed, for LLVM 19 and later), "
      "llvm14 to llvm" CLI_LLVM_NEWEST ", raw, yaml, partial; or for viewers: " CLI_VIEWERS,
-     OPTION_CALL(take_to), .page = "see below"},
+     OPTION_CALL(take_to), OPTION_WORDS(to_word), .page = "see below"},
     {"format-version", 0, "N",
      "of raw profiles: one that pgokit formats lists (default: the newest)",
      OPTION_CALL_FOR(struct convert, raw_version, take_version)},
@@ -71,19 +94,6 @@ static const struct option_group groups[] = {
     OPTION_GROUP(rebase_option_table, struct convert, rebase),
     CLI_COMMON(struct convert),
     {0},
-};
-enum { RAW_OF_LLVM_14 = 1 };
-
-/* What --to may name besides indexed profiles and viewers. LLVM 14 has no indexed heap profiles:
- * all it reads is a raw one. */
-enum { RAW, LLVM_14, YAML, PARTIAL, FORMS };
-static const char *const forms[] = {
-    [RAW] = "raw", [LLVM_14] = "llvm14", [YAML] = "yaml", [PARTIAL] = "partial", [FORMS] = NULL};
-static const struct pgk_heap_target targets[] = {
-    [RAW] = {.form = PGK_HEAP_RAW},
-    [LLVM_14] = {.form = PGK_HEAP_RAW, .version = RAW_OF_LLVM_14},
-    [YAML] = {.form = PGK_HEAP_YAML},
-    [PARTIAL] = {.form = PGK_HEAP_PARTIAL},
 };
 
 static struct pgk_heap_target target(const struct indexed_output *o, uint32_t raw_version)

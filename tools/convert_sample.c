@@ -33,10 +33,20 @@ static void take_to(const struct option_given *given)
         sample_output_to(&of_file);
 }
 
+static const char *to_word(size_t i)
+{
+    size_t before = 0;
+    while (before < i && sample_output_word(before))
+        before++;
+    const char *word = sample_output_word(before);
+    return word ? word : export_viewer(i - before);
+}
+
 static const struct option_row rows[] = {
     {"to", 0, "NAME",
      "extbinary (default), text, binary, or for -fauto-profile of gcc gcc11 (for 5 to 11) to gcc16 "
      "(gcc: gcc15); or for viewers: " CLI_VIEWERS, OPTION_CALL(take_to),
+     OPTION_WORDS(to_word),
      .page = "see [pgokit report](pgokit-report.md)"},
     {0},
 };

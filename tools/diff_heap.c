@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char help[] =
     "Totals of both, an overlap score, and the contexts that changed most. With the\n"
@@ -77,6 +78,8 @@ static void parse(struct diff *d, int argc, char **argv)
     if (!d->depth_given)
         d->opts.depth = d->form == DIFF_MARKDOWN ? 4 : 12;
     d->opts.colour = cli_colour();
+    d->opts.width = cli_width(STDOUT_FILENO);
+    diff_form_output(d->form);
 }
 
 static bool is_program(const char *path)

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char help[] =
     "The overlap of two profiles, as llvm-profdata overlap computes it, and the\n"
@@ -58,6 +59,7 @@ static int compare_heaps(char *const paths[2], const struct cli_common *common, 
                                       .now_title = paths[1],
                                       .top = top,
                                       .depth = form == DIFF_MARKDOWN ? 4 : 12,
+                                      .width = cli_width(STDOUT_FILENO),
                                       .colour = cli_colour()};
     int status = heap_input_read(&before, paths[0], common, err);
     if (!status)
@@ -83,6 +85,9 @@ static int run(int argc, char **argv)
     option_parse(&cmd_diff, groups, argc, argv, &d);
     if (optind + 2 != argc)
         cli_usage(&cmd_diff, "diff takes two files");
+    d.report.colour = cli_colour();
+    d.report.width = cli_width(STDOUT_FILENO);
+    diff_form_output(d.form);
     int status = read_profile(&base, argv[optind], &base_heap, &err);
     if (!status)
         status = read_profile(&test, argv[optind + 1], &test_heap, &err);

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char help[] =
     "Similarity and overlap as llvm-profdata overlap computes them, then the\n"
@@ -71,6 +72,7 @@ static void parse(struct diff *d, int argc, char **argv)
     d->paths[1] = argv[optind + 1];
     if (!d->top_given && d->form != DIFF_JSON)
         d->top = 20;
+    diff_form_output(d->form);
 }
 
 static int read_both(const struct diff *d, struct pgk_sample *profiles[2], struct pgk_err *err)
@@ -104,6 +106,8 @@ static int print(const struct diff *d, const struct pgk_sample *base,
                                               .top = d->top,
                                               .contexts = info.contexts,
                                               .linkage_names = d->linkage_names,
+                                              .width = cli_width(STDOUT_FILENO),
+                                              .colour = cli_colour(),
                                               .base_title = d->paths[0],
                                               .test_title = d->paths[1]};
     return d->form == DIFF_MARKDOWN ? pgk_sample_diff_print_markdown(diff, &opts, stdout, err)

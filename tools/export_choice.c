@@ -17,6 +17,21 @@ const char *export_viewers(void)
     return names;
 }
 
+const char *export_viewer(size_t i)
+{
+    const struct pgk_export_format *f;
+    for (size_t at = 0; (f = pgk_export_format_at(at)); at++)
+        if (strcmp(f->name, page) && !i--)
+            return f->name;
+    return NULL;
+}
+
+static const char *format_word(size_t i)
+{
+    const struct pgk_export_format *f = pgk_export_format_at(i);
+    return f ? f->name : NULL;
+}
+
 static const struct pgk_export_format *find(const char *name)
 {
     const struct pgk_export_format *f;
@@ -25,28 +40,22 @@ static const struct pgk_export_format *find(const char *name)
     return f;
 }
 
-static const struct pgk_export_format *format_named(const char *name)
-{
-    const struct pgk_export_format *f = find(name);
-    if (!f)
-        cli_refuse_value(&cmd_report, name, "--format takes one of %s, %s", page,
-                         export_viewers());
-    return f;
-}
-
 bool export_is_viewer(const char *name)
 {
     return strcmp(name, page) && find(name);
 }
 
-enum pgk_heap_weight export_weight(const struct cli_verb *verb, const char *name)
+const char *export_weight_word(size_t i)
+{
+    return i < PGK_HEAP_WEIGHTS ? pgk_heap_weight_name((enum pgk_heap_weight)i) : NULL;
+}
+
+enum pgk_heap_weight export_weight(const struct option_given *given)
 {
     for (enum pgk_heap_weight w = 0; w < PGK_HEAP_WEIGHTS; w++)
-        if (!strcmp(name, pgk_heap_weight_name(w)))
+        if (!strcmp(given->value, pgk_heap_weight_name(w)))
             return w;
-    cli_refuse_value(verb, name,
-                     "--weight takes bytes, count, accesses, lifetime-bytes, leaked, leaked-count, "
-                     "peak or peak-count");
+    option_refuse_word(given);
 }
 
 const char *export_title(const char *path)
@@ -57,7 +66,10 @@ const char *export_title(const char *path)
 
 static void take_format(const struct option_given *given)
 {
-    *(const char **)given->into = format_named(given->value)->name;
+    const struct pgk_export_format *f = find(given->value);
+    if (!f)
+        option_refuse_word(given);
+    *(const char **)given->into = f->name;
 }
 
 static const struct option_row rows[] = {
@@ -65,7 +77,7 @@ static const struct option_row rows[] = {
      "where to write (default: report.html, or - for other formats); - for standard output",
      OPTION_TEXT(struct report_choice, output), .is_output = true},
     {"format", 0, "NAME", "html, " CLI_VIEWERS,
-     OPTION_CALL_FOR(struct report_choice, format, take_format)},
+     OPTION_CALL_FOR(struct report_choice, format, take_format), OPTION_WORDS(format_word)},
     {"base", 0, "OLD", "an older profile to compare with, on the page",
      OPTION_TEXT(struct report_choice, base),
      .page = "give the files of both builds with `-b`"},
@@ -78,8 +90,7 @@ const struct option_table report_choice_options = {"report", NULL, rows};
 
 void report_operand(struct report_choice *choice, int argc, char **argv)
 {
-    if (optind + 1 != argc)
-        cli_usage(&cmd_report, "report takes one profile");
+    cli_need_one(&cmd_report, argc - optind);
     if (!choice->format)
         choice->format = page;
     bool is_page = !strcmp(choice->format, page);

@@ -9,8 +9,12 @@
 #define CLI_VIEWERS "@viewers@"
 const char *export_viewers(void);
 
+/* Name `i` of them; NULL past the last. */
+const char *export_viewer(size_t i);
+
 /* Exits with a sentence if there is no such name. */
-enum pgk_heap_weight export_weight(const struct cli_verb *verb, const char *name);
+enum pgk_heap_weight export_weight(const struct option_given *given);
+const char *export_weight_word(size_t i);
 /* Whether that is the name of such a format. */
 bool export_is_viewer(const char *name);
 /* The name of a file without its folders. */

@@ -5,23 +5,26 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-static void set_format(struct match_options *m, const char *text)
+enum form { TEXT, MARKDOWN, JSON };
+static const struct option_choice forms[] = {
+    {"text", TEXT}, {"markdown", MARKDOWN}, {"json", JSON}, {0}};
+
+static void set_form(struct match_options *m, enum form form)
 {
-    m->print.json = !strcmp(text, "json");
-    m->print.markdown = !strcmp(text, "markdown");
-    if (!m->print.json && !m->print.markdown && strcmp(text, "text") != 0)
-        cli_refuse_value(&cmd_match, text, "--format takes text, markdown or json");
+    m->print.json = form == JSON;
+    m->print.markdown = form == MARKDOWN;
 }
 
 static void take_format(const struct option_given *given)
 {
-    set_format(given->into, given->value);
+    set_form(given->into, (enum form)option_choice(given));
 }
 
 static void take_json(const struct option_given *given)
 {
-    set_format(given->into, "json");
+    set_form(given->into, JSON);
 }
 
 static void take_percent(const struct option_given *given)
@@ -56,6 +59,7 @@ static const struct option_row rows[] = {
      .page = "see [match-json](../formats/match-json.md); with `--used` "
              "[used-json](../formats/used-json.md)"},
     {"format", 0, "FORMAT", "text (default), markdown or json", OPTION_CALL(take_format),
+     .choices = forms,
      .page = "Markdown is for a comment on a change"},
     {"min-match", 0, "N%", "exit status 3 if less of the profile is found",
      OPTION_CALL_FOR(struct match_options, min_percent, take_percent),
@@ -81,6 +85,8 @@ void match_options_parse(struct match_options *m, const struct option_group *gro
     if (!m->top_given)
         m->print.top = m->print.json ? 0 : 10;
     m->print.colour = cli_colour();
+    m->print.width = cli_width(STDOUT_FILENO);
+    cli_for_people(m->print.json || m->print.markdown ? CLI_EXACT : CLI_PEOPLE);
 }
 
 void match_options_free(struct match_options *m)

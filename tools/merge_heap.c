@@ -36,11 +36,17 @@ struct merge {
 
 static const char *const forms[] = {"yaml", NULL};
 
+static const char *to_word(size_t i)
+{
+    return indexed_output_word(PGK_KIND_HEAP, forms, i);
+}
+
 static const struct option_row rows[] = {
     {"to", 0, "NAME",
      "the reader it is for: any (default), llvm15 to llvm" CLI_LLVM_NEWEST
      "; or yaml, the text form of LLVM 22 and later",
-     OPTION_CALL_FOR(struct merge, indexed, indexed_output_to), .page = "see below"},
+     OPTION_CALL_FOR(struct merge, indexed, indexed_output_to), OPTION_WORDS(to_word),
+     .page = "see below"},
     INDEXED_FULL_ROW(struct merge, indexed),
     {"partial", 0, NULL,
      "write a partial profile, which loses nothing: merging partial profiles is merging all their "

@@ -73,12 +73,22 @@ static void take_zeros(const struct option_given *given)
     *(double *)given->into = (double)cli_number("--supplement-zeros", given->value, 1, 100) / 100;
 }
 
+static const char *to_word(size_t i)
+{
+    static const char *others[PGK_INSTR_FORMS + 1];
+    size_t n = 0;
+    for (enum pgk_instr_form form = 0; form < PGK_INSTR_FORMS; form++)
+        if (form != PGK_INSTR_INDEXED)
+            others[n++] = pgk_instr_form_name(form);
+    return indexed_output_word(PGK_KIND_INSTR, others, i);
+}
+
 static const struct option_row output_rows[] = {
     {"to", 0, "NAME",
      "the reader it is for: any (default), llvm14 to llvm" CLI_LLVM_NEWEST
      "; or text, the counters as llvm-profdata prints them; or raw, as the program itself writes "
      "them",
-     OPTION_CALL_FOR(struct merge, indexed, indexed_output_to),
+     OPTION_CALL_FOR(struct merge, indexed, indexed_output_to), OPTION_WORDS(to_word),
      .page = "see [what each of them reads](pgokit-merge.md#options)"},
     {"format-version", 0, "N", "of raw: one that pgokit formats lists (default: the newest)",
      OPTION_CALL_FOR(struct merge, raw_version, take_version),

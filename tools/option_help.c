@@ -4,8 +4,16 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-enum { LINE = 80, TEXT_AT = 28, LONGEST = 4096 };
+enum { LINE = 80, LINE_MOST = 120, TEXT_AT = 28, LONGEST = 4096 };
+
+/* Longer lines than a person likes to read are not worth a wider terminal. */
+static int line_width(void)
+{
+    const int width = (int)cli_width(STDOUT_FILENO);
+    return !width ? LINE : width < LINE_MOST ? width : LINE_MOST;
+}
 
 /* ---- the help ---- */
 
@@ -14,8 +22,10 @@ static int print_names(const struct option_row *row)
 {
     const bool may_lack = row->argument && *row->argument == '[';
     const int inner = may_lack ? (int)strlen(row->argument) - 2 : 0;
-    int n = row->letter ? printf("  -%c, ", row->letter) : printf("      ");
-    n += printf("--%s", row->name);
+    const char *bold = CLI_STYLE(CLI_BOLD);
+    int n = row->letter ? printf("  %s-%c, ", bold, row->letter) : printf("      %s", bold);
+    n += printf("--%s", row->name) - (int)strlen(bold);
+    fputs(CLI_STYLE(CLI_PLAIN), stdout);
     if (may_lack)
         n += printf("[=%.*s]", inner, row->argument + 1);
     else if (row->argument)
@@ -34,9 +44,10 @@ static int word_length(const char *text)
 
 void option_print_words(const char *text, int at, int indent)
 {
+    const int line = line_width();
     for (bool first = true; *text; first = false) {
         const int n = word_length(text);
-        if (!first && at + 1 + n > LINE) {
+        if (!first && at + 1 + n > line) {
             printf("\n%*s", indent, "");
             at = indent;
         } else if (!first) {
@@ -84,7 +95,7 @@ void option_print_common(const struct option_group *groups)
 static void print_group(const struct option_group *groups, const struct option_group *group)
 {
     if (group->table->title)
-        printf("\n%s:\n", group->table->title);
+        printf("\n%s%s:%s\n", CLI_STYLE(CLI_BOLD), group->table->title, CLI_STYLE(CLI_PLAIN));
     for (const struct option_row *row = group->table->rows; row->name; row++)
         if (option_find(groups, row->name) == row)
             print_row(row);

@@ -1,6 +1,7 @@
 /* Options as rows: a command line becomes a struct. */
 #include "cli.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -177,24 +178,49 @@ static void store(void *field, size_t size, uint64_t n)
     }
 }
 
-/* "flat or nested", "base, pass1 or pass2". */
-static void list_words(char *to, size_t size, const struct option_choice *choices)
+const char *option_word(const struct option_row *row, size_t i)
 {
+    enum { SHORT = 16 };
+    static char number[24];
     size_t n = 0;
-    for (const struct option_choice *c = choices; c->word && n < size; c++)
-        n += (size_t)snprintf(to + n, size - n, "%s%s", c == choices  ? ""
-                                                        : c[1].word ? ", "
-                                                                    : " or ", c->word);
+    if (row->word)
+        return row->word(i);
+    if (row->choices) {
+        while (n < i && row->choices[n].word)
+            n++;
+        return row->choices[n].word;
+    }
+    if (row->kind != OPTION_IS_NUMBER || row->highest - row->lowest >= SHORT ||
+        i > row->highest - row->lowest)
+        return NULL;
+    snprintf(number, sizeof number, "%" PRIu64, row->lowest + i);
+    return number;
 }
 
-static int find_choice(const struct option_given *given)
+/* "flat or nested", "base, pass1 or pass2". */
+static void list_words(char *to, size_t size, const struct option_row *row)
 {
-    char words[256];
+    size_t n = 0, all = 0;
+    while (option_word(row, all))
+        all++;
+    for (size_t i = 0; i < all && n < size; i++)
+        n += (size_t)snprintf(to + n, size - n, "%s%s", !i ? "" : i + 1 < all ? ", " : " or ",
+                              option_word(row, i));
+}
+
+_Noreturn void option_refuse_word(const struct option_given *given)
+{
+    char words[512] = "";
+    list_words(words, sizeof words, given->row);
+    option_refuse(given, "--%s takes %s", given->row->name, words);
+}
+
+int option_choice(const struct option_given *given)
+{
     for (const struct option_choice *c = given->row->choices; c->word; c++)
         if (!strcmp(c->word, given->value))
             return c->value;
-    list_words(words, sizeof words, given->row->choices);
-    cli_refuse_value(given->verb, given->value, "--%s takes %s", given->row->name, words);
+    option_refuse_word(given);
 }
 
 static uint64_t take_number(const struct option_given *given)
@@ -231,7 +257,7 @@ static void take(const struct option_given *given)
         *(double *)field = (double)take_number(given);
         break;
     case OPTION_IS_CHOICE:
-        store(field, row->size, (uint64_t)find_choice(given));
+        store(field, row->size, (uint64_t)option_choice(given));
         break;
     case OPTION_IS_CALL:
         if (row->take)

@@ -47,6 +47,8 @@ struct option_row {
     size_t field, size;       /* of the table's struct */
     uint64_t lowest, highest; /* of a number */
     const struct option_choice *choices;
+    /* Word `i` of those that the option takes, where no table has them; NULL past the last. */
+    const char *(*word)(size_t i);
     void (*take)(const struct option_given *given); /* NULL: it was seen before */
     size_t given;     /* offset + 1 of a bool that becomes true; 0: none */
     bool is_output;   /* the argument is a file that is written */
@@ -75,6 +77,7 @@ struct option_row {
 #define OPTION_CHOICE(type, member, words) \
     .kind = OPTION_IS_CHOICE, OPTION_PLACE(type, member), .choices = (words)
 #define OPTION_CALL(function) .kind = OPTION_IS_CALL, .take = (function)
+#define OPTION_WORDS(function) .word = (function)
 #define OPTION_CALL_FOR(type, member, function) \
     OPTION_CALL(function), .field = offsetof(type, member)
 #define OPTION_GIVEN(type, member) .given = OPTION_FIELD(type, member, bool) + 1
@@ -105,6 +108,18 @@ struct option_group *option_groups_of(const struct cli_verb *verb);
 const struct option_row *option_find(const struct option_group *groups, const char *name);
 /* The next row: *i counts from 0. NULL after the last. */
 const struct option_row *option_next(const struct option_group *groups, size_t *i);
+/* Word `i` of the values that the option takes, NULL past the last: those of its choices, or the
+ * numbers of a short range. Valid until the next call. */
+const char *option_word(const struct option_row *row, size_t i);
+/* What the choice that was given means; exits with EXIT_FAILED and a sentence if there is none of
+ * this name. */
+int option_choice(const struct option_given *given);
+/* "pgokit: --to takes a, b or c, not 'bb' (did you mean b?)", of the words of the row. Exits with
+ * EXIT_FAILED. */
+_Noreturn void option_refuse_word(const struct option_given *given);
+/* The same with a sentence of its own in front. */
+_Noreturn void option_refuse(const struct option_given *given, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
 /* Whether its value is a file or folder. */
 bool option_is_file(const struct option_row *row);
 

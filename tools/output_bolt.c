@@ -5,13 +5,20 @@
 
 #include <string.h>
 
+static const struct bolt_output_form forms[] = {
+    {"bolt", ".fdata", PGK_BOLT_FDATA},
+    {"preaggregated", ".preaggregated", PGK_BOLT_PREAGGREGATED},
+};
+enum { FORMS = sizeof forms / sizeof *forms };
+
+const char *bolt_output_word(size_t i)
+{
+    return i < FORMS ? forms[i].name : NULL;
+}
+
 const struct bolt_output_form *bolt_output_form(const char *name)
 {
-    static const struct bolt_output_form forms[] = {
-        {"bolt", ".fdata", PGK_BOLT_FDATA},
-        {"preaggregated", ".preaggregated", PGK_BOLT_PREAGGREGATED},
-    };
-    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+    for (size_t i = 0; i < FORMS; i++)
         if (!strcmp(name, forms[i].name))
             return &forms[i];
     return NULL;

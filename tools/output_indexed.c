@@ -1,6 +1,7 @@
 /* Options of indexed profiles on the command line. */
 #include "output_indexed.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const char any[] = "any";
@@ -15,22 +16,42 @@ static bool is_other(const struct indexed_output *o, const char *name)
 
 /* A release that came before the first version that can hold such a profile has a row all the same,
  * because it reads profiles of another kind. */
-static void choose_target(struct indexed_output *o, const char *name)
+static void choose_target(struct indexed_output *o, const struct option_given *given)
 {
+    const char *name = given->value;
     o->other = is_other(o, name) ? name : NULL;
     const struct pgk_indexed_target *to = pgk_indexed_target(o->other ? any : name);
     if (!to)
-        cli_refuse_value(o->verb, name, "--to accepts %s", o->takes);
+        option_refuse(given, "--to accepts %s", o->takes);
     if (to->index_version < cli_format(CLI_INDEXED, o->kind)->write.first)
         cli_usage(o->verb, "%s cannot read %s; --to accepts %s", name, pgk_kind_plural(o->kind),
                   o->takes);
     o->target = *to;
 }
 
+const char *indexed_output_word(enum pgk_kind kind, const char *const *others, size_t i)
+{
+    static char name[16];
+    const struct pgk_indexed_target *to;
+    if (!i--)
+        return any;
+    for (unsigned release = 1; release <= PGK_LLVM_NEWEST; release++) {
+        snprintf(name, sizeof name, "llvm%u", release);
+        to = pgk_indexed_target(name);
+        if (to && to->index_version >= cli_format(CLI_INDEXED, kind)->write.first && !i--)
+            return to->name;
+    }
+    while (*others && i) {
+        others++;
+        i--;
+    }
+    return *others;
+}
+
 void indexed_output_to(const struct option_given *given)
 {
     struct indexed_output *o = given->into;
-    choose_target(o, given->value);
+    choose_target(o, given);
     o->has_target = true;
 }
 

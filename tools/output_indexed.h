@@ -25,6 +25,8 @@ enum { INDEXED_NOT_GIVEN = -1 };
 extern const struct option_table indexed_version_options;
 /* Takes --to, whose field is the struct. Each kind has its own row. */
 void indexed_output_to(const struct option_given *given);
+/* Word `i` of those that it takes. */
+const char *indexed_output_word(enum pgk_kind kind, const char *const *others, size_t i);
 /* Each verb takes one of them: merge keeps the compiler's fields, convert all. */
 #define INDEXED_FULL_ROW(type, member)                                                         \
     {"full-schema", 0, NULL, "keep all fields of heap data, not only those the compiler uses", \

@@ -12,8 +12,19 @@ void sample_output_to(const struct option_given *given)
     struct sample_output *o = given->into;
     struct pgk_err err = {0};
     if (pgk_sample_write_for(&o->write, given->value, &err))
-        cli_refuse_value(given->verb, given->value, "--to accepts %s for sample profiles",
-                         err.expected);
+        option_refuse(given, "--to accepts %s for sample profiles", err.expected);
+}
+
+const char *sample_output_word(size_t i)
+{
+    static const char *const encodings[] = {"extbinary", "text", "binary", "gcc"};
+    enum { ENCODINGS = sizeof encodings / sizeof *encodings, FIRST_GCC = 11 };
+    static char gcc[16];
+    struct pgk_sample_write_opts opts = {.struct_size = sizeof opts};
+    if (i < ENCODINGS)
+        return encodings[i];
+    snprintf(gcc, sizeof gcc, "gcc%zu", FIRST_GCC + i - ENCODINGS);
+    return pgk_sample_write_for(&opts, gcc, NULL) ? NULL : gcc;
 }
 
 static void take_version(const struct option_given *given)
@@ -25,7 +36,7 @@ static void take_version(const struct option_given *given)
 static const struct option_row file_rows[] = {
     {"to", 0, "NAME",
      "extbinary (default), text, binary, or for -fauto-profile of gcc gcc11 (for 5 to 11) to gcc16 "
-     "(gcc: gcc15)", OPTION_CALL(sample_output_to),
+     "(gcc: gcc15)", OPTION_CALL(sample_output_to), OPTION_WORDS(sample_output_word),
      .page = "each release of gcc gets what [that compiler needs]"
              "(../formats/sample-gcc.md#what-compilers-make-of-it)"},
     {"format-version", 0, "N", "of extbinary: 103 (default), or 104 for LLVM 23 and later",
@@ -48,13 +59,14 @@ static const struct option_choice passes[] = {
     {"pass2", PGK_SAMPLE_FLOW_PASS2}, {"pass3", PGK_SAMPLE_FLOW_PASS3}, {0}};
 
 /* The value may be left out. */
+static const struct option_choice suffixes[] = {
+    {"selected", PGK_SAMPLE_SUFFIXES_SELECTED}, {"all", PGK_SAMPLE_SUFFIXES_ALL}, {0}};
+
 static void take_suffixes(const struct option_given *given)
 {
-    const char *text = given->value;
-    if (text && strcmp(text, "selected") && strcmp(text, "all"))
-        cli_refuse_value(given->verb, text, "--canonical takes selected or all");
     *(enum pgk_sample_suffixes *)given->into =
-        text && *text == 'a' ? PGK_SAMPLE_SUFFIXES_ALL : PGK_SAMPLE_SUFFIXES_SELECTED;
+        given->value ? (enum pgk_sample_suffixes)option_choice(given)
+                     : PGK_SAMPLE_SUFFIXES_SELECTED;
 }
 
 static const struct option_row output_rows[] = {
@@ -80,7 +92,7 @@ static const struct option_row output_rows[] = {
      OPTION_GIVEN(struct sample_output, relayout),
      .page = "a flat profile has no attributes of contexts, which a note reports"},
     {"canonical", 0, "[POLICY]", "drop suffixes of names: selected (default) or all",
-     OPTION_CALL_FOR(struct sample_output, suffixes, take_suffixes),
+     OPTION_CALL_FOR(struct sample_output, suffixes, take_suffixes), .choices = suffixes,
      OPTION_GIVEN(struct sample_output, canonical),
      .page = "`selected` drops `.llvm.N` and `.part.N`"},
     {"merge-cold", 0, NULL, "cold contexts become those of their last frames",

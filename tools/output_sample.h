@@ -29,6 +29,8 @@ struct sample_output {
 extern const struct option_table sample_file_options, sample_output_options;
 /* Takes --to, whose field is the struct sample_output; for verbs whose own --to takes more. */
 void sample_output_to(const struct option_given *given);
+/* Word `i` of those that it takes; NULL past the last. Valid until the next call. */
+const char *sample_output_word(size_t i);
 
 /* Does what was asked for to the profile, and finishes it. */
 int sample_output_change(struct sample_output *o, struct pgk_sample **profile,

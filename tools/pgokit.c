@@ -17,11 +17,12 @@ const struct cli_verb *const cli_verbs[] = {
 
 void cli_print_verbs(FILE *out)
 {
-    fputs("usage: pgokit VERB [OPTION]... [FILE]...\n\n"
-          "Records, converts, merges and inspects compiler profiles.\n\n",
-          out);
+    const int fd = out == stdout ? STDOUT_FILENO : STDERR_FILENO;
+    const char *bold = cli_style(fd, CLI_BOLD), *plain = cli_style(fd, CLI_PLAIN);
+    fprintf(out, "usage: %spgokit VERB%s [OPTION]... [FILE]...\n\n"
+                 "Records, converts, merges and inspects compiler profiles.\n\n", bold, plain);
     for (const struct cli_verb *const *v = cli_verbs; *v; v++)
-        fprintf(out, "  %-10s  %s\n", (*v)->name, (*v)->summary);
+        fprintf(out, "  %s%-10s%s  %s\n", bold, (*v)->name, plain, (*v)->summary);
     fputs("\npgokit VERB --help shows options and examples; pgokit help VERB the manual.\n"
           "Exit status: 0 done, 1 done but incomplete, 2 failed.\n",
           out);
@@ -69,6 +70,16 @@ int cli_run_verb(int argc, char **argv)
     return verb->run ? verb->run(argc, argv) : cli_run_action(verb, argc, argv);
 }
 
+/* --color and --no-pager may also stand before the verb, as with git. Takes them out. */
+static void take_options_of_output(int *argc, char **argv)
+{
+    while (*argc > 1 && cli_take_output_option(argv[1])) {
+        for (int i = 1; i < *argc; i++)
+            argv[i] = argv[i + 1];
+        --*argc;
+    }
+}
+
 int main(int argc, char **argv)
 {
     unsigned release;
@@ -80,11 +91,13 @@ int main(int argc, char **argv)
     signal(SIGXFSZ, SIG_IGN);
     if (argc && compat_find(*argv, &release))
         return compat_run(*argv, argv, false);
+    take_options_of_output(&argc, argv);
     if (argc < 2) {
         cli_print_verbs(stderr);
         return EXIT_FAILED;
     }
     if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
+        cli_for_people(CLI_PEOPLE);
         cli_print_verbs(stdout);
         return cli_finish_output(EXIT_DONE);
     }

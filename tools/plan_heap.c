@@ -75,6 +75,8 @@ static int run(int argc, char **argv)
     struct pgk_err err = {0};
     p.in.verb = &cmd_plan;
     parse(&p, argc, argv);
+    if (p.explain)
+        cli_for_people(CLI_PEOPLE);
     int status = plan_input_make(&p.in, &plan, &err);
     if (!status && p.output)
         status = pgk_plan_write(plan, p.output, &err);

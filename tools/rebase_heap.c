@@ -2,12 +2,14 @@
 #include "rebase.h"
 
 #include <stdio.h>
+#include <unistd.h>
 
 static int explain(const struct pgk_match *m, const char *title, const char *against,
                    struct pgk_err *err)
 {
     struct pgk_match_print_opts opts = {.struct_size = sizeof opts, .title = title,
-                                        .against = against, .colour = cli_colour()};
+                                        .against = against, .colour = cli_colour(),
+                                        .width = cli_width(STDOUT_FILENO)};
     return pgk_match_print(m, &opts, stdout, err);
 }
 

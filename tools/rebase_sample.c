@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct option_row rows[] = {
     {"rebase-to", 0, "FILE",
@@ -60,7 +61,8 @@ int rebase_explain(const struct rebase_options *r, const struct pgk_function_mat
                    const char *input, struct pgk_err *err)
 {
     struct pgk_match_print_opts opts = {.struct_size = sizeof opts, .title = input,
-                                        .against = r->builds.v[0], .colour = cli_colour()};
+                                        .against = r->builds.v[0], .colour = cli_colour(),
+                                        .width = cli_width(STDOUT_FILENO)};
     return r->explain ? pgk_function_match_print(match, &opts, stdout, err) : 0;
 }
 

@@ -27,7 +27,7 @@ struct report {
 
 static void take_weight(const struct option_given *given)
 {
-    *(enum pgk_heap_weight *)given->into = export_weight(given->verb, given->value);
+    *(enum pgk_heap_weight *)given->into = export_weight(given);
 }
 
 static const struct option_row rows[] = {
@@ -44,6 +44,7 @@ static const struct option_row rows[] = {
     {"weight", 0, "NAME",
      "what folded stacks count: bytes (default), count, accesses, lifetime-bytes, leaked, "
      "leaked-count, peak, peak-count", OPTION_CALL_FOR(struct report, export.weight, take_weight),
+     OPTION_WORDS(export_weight_word),
      .page = "the last four need a profile of pgokit's runtime: alive at exit, and at the peak"},
     {"plan", 0, "FILE", "show what this plan of pgokit plan does; the page only",
      OPTION_TEXT(struct report, plan),

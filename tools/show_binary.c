@@ -1,8 +1,11 @@
 /* pgokit show for binaries: their pseudo probes. */
 #include "cli.h"
 
+#include <elf.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 static const char help[] =
     "The pseudo probes of a program: how many of what type, how deep functions are\n"
@@ -32,10 +35,10 @@ static void parse(struct show *s, int argc, char **argv)
 {
     s->report = (struct pgk_probes_print_opts){.struct_size = sizeof s->report};
     option_parse(&cmd_show, groups, argc, argv, s);
-    if (optind + 1 != argc)
-        cli_usage(&cmd_show, "show takes one file");
+    cli_need_one(&cmd_show, argc - optind);
     s->report.title = argv[optind];
     s->report.colour = cli_colour();
+    s->report.width = cli_width(STDOUT_FILENO);
 }
 
 static int print(const struct show *s, const struct pgk_probes *probes, struct pgk_err *err)
@@ -44,20 +47,51 @@ static int print(const struct show *s, const struct pgk_probes *probes, struct p
     int status = pgk_probe_index_all(&index, probes, err);
     if (status)
         return status;
+    cli_for_people(s->json ? CLI_EXACT : CLI_PEOPLE);
     status = (s->json ? pgk_probes_print_json : pgk_probes_print_table)(probes, index, &s->report,
                                                                         stdout, err);
     pgk_probe_index_close(&index);
     return status;
 }
 
-/* Most who name a program want a profile of it. */
-static void say_what_it_is(struct pgk_err *err)
+/* "a program", "a library" */
+static const char *kind_of_elf(const char *path, bool *runs)
 {
+    Elf64_Ehdr head = {0};
+    Elf64_Phdr part;
+    FILE *f = fopen(path, "re");
+    const bool whole = f && fread(&head, sizeof head, 1, f) == 1;
+    *runs = whole && head.e_type == ET_EXEC;
+    for (unsigned i = 0; whole && i < head.e_phnum && !*runs; i++)
+        *runs = !fseek(f, (long)(head.e_phoff + i * sizeof part), SEEK_SET) &&
+                fread(&part, sizeof part, 1, f) == 1 && part.p_type == PT_INTERP;
+    if (f)
+        fclose(f);
+    return head.e_type == ET_REL    ? "an object file"
+           : head.e_type == ET_CORE ? "a core dump"
+           : *runs                  ? "a program"
+                                    : "a library";
+}
+
+/* Most who name a program want a profile of it. */
+static void say_what_it_is(struct pgk_err *err, const char *path)
+{
+    bool runs;
     if (err->status != PGK_E_EMPTY)
         return;
-    err->format[0] = 0;
-    snprintf(err->record, sizeof err->record,
-             "a program, not a profile; give it with -b and name a profile.");
+    const char *kind = kind_of_elf(path, &runs);
+    err->format[0] = err->field[0] = err->record[0] = 0;
+    err->offset = PGK_NO_OFFSET;
+    snprintf(err->found, sizeof err->found, "%s without pseudo probes", kind);
+    snprintf(err->expected, sizeof err->expected, "a profile");
+    if (runs)
+        snprintf(err->hint, sizeof err->hint,
+                 "pgokit record heap -- %.100s records a profile of it, with -b it names what is "
+                 "in one, and pgokit disasm shows its code", path);
+    else
+        snprintf(err->hint, sizeof err->hint,
+                 "give it with -b and name a profile%s",
+                 strcmp(kind, "a library") ? "" : "; pgokit disasm shows its code");
 }
 
 static int run(int argc, char **argv)
@@ -68,7 +102,7 @@ static int run(int argc, char **argv)
     parse(&s, argc, argv);
     int status = pgk_probes_open(&probes, s.report.title, &err);
     if (status)
-        say_what_it_is(&err);
+        say_what_it_is(&err, s.report.title);
     else
         status = print(&s, probes, &err);
     int exit_code = status ? cli_fail(&err) : cli_finish_output(EXIT_DONE);

@@ -63,15 +63,24 @@ static int by_largest(const void *a, const void *b)
     return x->i < y->i ? -1 : x->i > y->i;
 }
 
-static void print_name(const struct pgk_gcov_function *f)
+/* From column `at` on; the name and the path share what is left of a terminal. */
+static void print_name(const struct pgk_gcov_function *f, unsigned at)
 {
-    char safe[200], source[200];
+    enum { SIZE = 4096, LEAST = 12, AROUND = 9 }; /* "  " and ":12345" */
+    char safe[SIZE], source[SIZE];
+    const unsigned width = cli_width(STDOUT_FILENO);
     if (!*f->name) {
         printf("function %u\n", f->ident);
         return;
     }
-    printf("%s  %s:%u\n", pgk_human_text(safe, sizeof safe, f->name),
-           pgk_human_text(source, sizeof source, f->source), f->line);
+    pgk_human_text(safe, sizeof safe, f->name);
+    pgk_human_text(source, sizeof source, f->source);
+    if (width && at + strlen(safe) + strlen(source) + AROUND > width) {
+        const unsigned both = width > at + 2 * LEAST + AROUND ? width - at - AROUND : 2 * LEAST;
+        pgk_human_fit(source, strlen(safe) < both / 2 ? both - strlen(safe) : both / 2);
+        pgk_human_fit(safe, strlen(source) < both ? both - strlen(source) : LEAST);
+    }
+    printf("%s  %s:%u\n", safe, source, f->line);
 }
 
 static void print_lists(const struct pgk_gcov *gcov, size_t i, enum pgk_gcov_kind kind, size_t n)
@@ -96,7 +105,7 @@ static void print_fields(const struct pgk_gcov *gcov, size_t i)
 {
     struct pgk_gcov_function f = {.struct_size = sizeof f};
     pgk_gcov_function(gcov, i, &f);
-    print_name(&f);
+    print_name(&f, 0);
     printf("    checksums 0x%08x 0x%08x\n", f.lineno_checksum, f.cfg_checksum);
     for (int k = 0; k < PGK_GCOV_KINDS; k++) {
         if (!f.counts[k]) {
@@ -113,14 +122,16 @@ static void print_fields(const struct pgk_gcov *gcov, size_t i)
 
 static void print_table(const struct pgk_gcov *gcov, const struct ranked *order, size_t n)
 {
+    enum { NAME_AT = 26 };
     char count[PGK_HUMAN_SIZE];
-    printf("  %15s  %5s  %s\n", "largest counter", "arcs", "function");
+    printf("%s  %15s  %5s  %s%s\n", CLI_STYLE(CLI_BOLD), "largest counter", "arcs", "function",
+           CLI_STYLE(CLI_PLAIN));
     for (size_t i = 0; i < n; i++) {
         struct pgk_gcov_function f = {.struct_size = sizeof f};
         pgk_gcov_function(gcov, order[i].i, &f);
         printf("  %15s  %5zu  ", pgk_human_count(count, (uint64_t)order[i].largest),
                f.n_counts[PGK_GCOV_ARCS]);
-        print_name(&f);
+        print_name(&f, NAME_AT);
     }
 }
 
@@ -165,8 +176,8 @@ static int run(int argc, char **argv)
     struct pgk_file *file;
     struct pgk_err err = {.offset = PGK_NO_OFFSET};
     option_parse(&cmd_show, groups, argc, argv, &s);
-    if (optind + 1 != argc)
-        cli_usage(&cmd_show, "show takes one file");
+    cli_need_one(&cmd_show, argc - optind);
+    cli_for_people(CLI_PEOPLE);
     int status = pgk_gcov_new(&gcov, &err);
     if (!status)
         status = cli_open(&file, argv[optind], &err);

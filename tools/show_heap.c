@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char help[] =
     "Totals, then the heaviest allocation contexts with their call stacks. With the\n"
@@ -75,33 +76,20 @@ static void parse(struct show *s, int argc, char **argv)
         s->tree.depth = s->report.depth;
     if (!s->top_given)
         s->report.top = s->view == VIEW_TABLE ? 10 : 0;
-    if (optind + 1 != argc)
-        cli_usage(&cmd_show, "show takes one file");
+    cli_need_one(&cmd_show, argc - optind);
     s->path = argv[optind];
     s->report.title = s->path;
     s->report.colour = s->tree.colour = cli_colour();
-    s->report.width = cli_terminal_width(stdout);
+    s->report.width = s->tree.width = cli_width(STDOUT_FILENO);
     s->timeline = (struct pgk_heap_timeline_opts){.struct_size = sizeof s->timeline,
                                                   .title = s->path,
                                                   .width = s->report.width,
                                                   .colour = s->report.colour};
 }
 
-/* Names are shortened to the width; sentences are wrapped. */
-static int print_table(const struct show *s, const struct pgk_heap *heap, struct pgk_err *err)
-{
-    char *text = NULL;
-    size_t size;
-    FILE *lines = s->report.width ? open_memstream(&text, &size) : NULL;
-    int status = pgk_heap_print_table(heap, &s->report, lines ? lines : stdout, err);
-    if (lines && !fclose(lines))
-        cli_wrap(stdout, text, s->report.width, 0);
-    free(text);
-    return status;
-}
-
 static int print(const struct show *s, const struct pgk_heap *heap, struct pgk_err *err)
 {
+    cli_for_people(s->view == VIEW_JSON || s->view == VIEW_FIELDS ? CLI_EXACT : CLI_PEOPLE);
     switch (s->view) {
     case VIEW_JSON:
         return pgk_heap_print_json(heap, &s->report, stdout, err);
@@ -116,7 +104,7 @@ static int print(const struct show *s, const struct pgk_heap *heap, struct pgk_e
     case VIEW_TABLE:
         break;
     }
-    return print_table(s, heap, err);
+    return pgk_heap_print_table(heap, &s->report, stdout, err);
 }
 
 /* Contexts are in no order then. */

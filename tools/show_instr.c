@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char help[] =
     "Totals, then the functions that ran most. Of a file that also holds heap data\n"
@@ -95,8 +96,7 @@ static void parse(struct show *s, int argc, char **argv)
     struct pgk_instr_print_opts *r = &s->report;
     r->struct_size = sizeof *r;
     option_parse(&cmd_show, groups, argc, argv, s);
-    if (optind + 1 != argc)
-        cli_usage(&cmd_show, "show takes one file");
+    cli_need_one(&cmd_show, argc - optind);
     check(s);
     s->only_summary = s->summary && !s->top_given && !r->function && !r->value_cutoff;
     if (!s->top_given && s->view == VIEW_TABLE && !r->function && !s->below)
@@ -107,6 +107,7 @@ static void parse(struct show *s, int argc, char **argv)
     }
     s->path = r->title = argv[optind];
     r->colour = cli_colour();
+    r->width = cli_width(STDOUT_FILENO);
 }
 
 /* Gives names to the functions of heap data, which knows them by number. */
@@ -139,6 +140,7 @@ static int print_heap(const struct show *s, const struct pgk_heap *heap, struct 
                                        .info = s->report.info,
                                        .top = s->report.top,
                                        .depth = 12,
+                                       .width = s->report.width,
                                        .colour = s->report.colour};
     if (fputs("\nheap data\n\n", stdout) < 0)
         return 0; /* which cli_finish_output has words for */
@@ -151,6 +153,7 @@ static int print(const struct show *s, const struct pgk_instr *instr, const stru
 {
     if (s->view == VIEW_TEXT)
         return pgk_instr_write(instr, "-", &(struct pgk_instr_target){.form = PGK_INSTR_TEXT}, err);
+    cli_for_people(s->view == VIEW_JSON ? CLI_EXACT : CLI_PEOPLE);
     if (s->view == VIEW_JSON)
         return pgk_instr_print_json(instr, &s->report, stdout, err);
     int status = s->only_summary ? 0 : pgk_instr_print_table(instr, &s->report, stdout, err);

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char help[] =
     "Totals, what counts as hot and cold, then the functions with the most samples.\n"
@@ -54,13 +55,14 @@ static void parse(struct show *s, int argc, char **argv)
 {
     s->report.struct_size = sizeof s->report;
     option_parse(&cmd_show, groups, argc, argv, s);
-    if (optind + 1 != argc)
-        cli_usage(&cmd_show, "show takes one file");
+    cli_need_one(&cmd_show, argc - optind);
     if (s->summary && (s->json || s->sections))
         cli_usage(&cmd_show, "--detailed-summary is neither of --json nor of --sections");
     s->path = s->report.title = argv[optind];
     s->only_summary = s->summary && !s->top_given && !s->function && !s->report.lines;
     s->report.lines |= s->function != NULL;
+    s->report.colour = cli_colour();
+    s->report.width = cli_width(STDOUT_FILENO);
     if (!s->top_given && !s->json && !s->function)
         s->report.top = 20;
 }
@@ -99,6 +101,7 @@ static int run(int argc, char **argv)
     struct pgk_sample *profile = NULL;
     struct pgk_err err = {0};
     parse(&s, argc, argv);
+    cli_for_people(s.json ? CLI_EXACT : CLI_PEOPLE);
     int status = pgk_sample_new(&profile, &err);
     if (!status && s.sections)
         status = pgk_sample_print_sections(s.path, stdout, &err);

@@ -24,6 +24,11 @@ LINES = (
     ("pgokit record hea", "pgokit record heap "),
     ("pgokit record heap --sock", "pgokit record heap --socket "),
     ("pgokit show some-pro", "pgokit show some-profile "),
+    ("pgokit show --sort lifet", "pgokit show --sort lifetime "),
+    ("pgokit show --sort=lifet", "pgokit show --sort=lifetime "),
+    ("pgokit report --format speed", "pgokit report --format speedscope "),
+    ("pgokit merge --to=ya", "pgokit merge --to=yaml "),
+    ("pgokit diff --color=alw", "pgokit diff --color=always "),
     ("pgokit merge --output=some-pro", "pgokit merge --output=some-profile "),
     ("pgokit record branches -- some-pro", "pgokit record branches -- some-profile "),
 )
@@ -120,12 +125,71 @@ def unexplained(pgokit):
                     yield f"{words}: nothing explains {row[0]}"
 
 
+GOLDEN = pathlib.Path(__file__).resolve().parent.parent / "golden"
+OPERANDS = [  # of every kind
+    *([str(GOLDEN / name)] for name in (
+        "indexed/llvm22-v4.profdata", "instr-indexed/llvm22-ir.profdata",
+        "sample/llvm22-plain.afdo",
+        "gcov/gcc12.gcda", "probe/foo2-clang22")),
+    ["heap"],
+]
+
+
+def values_of(pgokit, words):
+    """Options that take words or few numbers, with these."""
+    for row in offered(pgokit, *words, "--"):
+        values = [value[0] for value in offered(pgokit, *words, row[0] + "=")]
+        if values and values != [":files"]:
+            yield row[0], values
+
+
+def refused(pgokit, verb, given):
+    """Whether that value is wrong with files of every kind."""
+    value = given.partition("=")[2]
+    for operands in OPERANDS:
+        done = subprocess.run([pgokit, *verb, given, "--no-pager", *operands],
+                              capture_output=True, text=True, errors="replace", check=False,
+                              timeout=LIMIT_S, stdin=subprocess.DEVNULL)
+        if f"not '{value}'" not in done.stderr and "has no option" not in done.stderr:
+            return None
+    return f"{' '.join(verb)} {given}: {done.stderr}"
+
+
+def wrong_values(pgokit):
+    """What is offered is taken, and what is nearly that is answered with it."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        for verb in ("show", "report", "diff", "merge", "convert", "match", "gen", "disasm"):
+            for option, values in values_of(pgokit, [verb]):
+                for value in values:
+                    if not value.startswith(option + "="):
+                        yield f"{verb} {option}=: offers {value}"
+                    if message := refused(pgokit, [verb], value):
+                        yield message
+        os.chdir("/")
+
+
+def options_without_values(pgokit):
+    """Options whose values are words, as far as the help lists them, and that offer none."""
+    for verb, option in (("show", "--sort"), ("merge", "--to"), ("convert", "--to"),
+                         ("gen", "--to"), ("gen", "--format"), ("gen", "--mode"),
+                         ("report", "--format"), ("report", "--weight"), ("diff", "--format"),
+                         ("match", "--format"), ("disasm", "--format"), ("merge", "--layout"),
+                         ("merge", "--fs-pass"), ("merge", "--canonical"),
+                         ("merge", "--failure-mode"), ("merge", "--run-names"),
+                         ("pgo", "--cc"), ("config", "--cc"), ("check", "--color")):
+        if not offered(pgokit, verb, option + "="):
+            yield f"{verb} {option}"
+
+
 def main():
     source, pgokit = sys.argv[1:]
     scripts = pathlib.Path(source, "tools/completion").resolve()
     pgokit = str(pathlib.Path(pgokit).resolve())
     report = Report()
     report.case("every verb and option is offered with what it does", list(unexplained(pgokit)))
+    report.case("options with words for values offer these", list(options_without_values(pgokit)))
+    report.case("every value that is offered is taken", list(wrong_values(pgokit)))
     with tempfile.TemporaryDirectory() as folder:
         pathlib.Path(folder, "some-profile").touch()
         for shell in (*SHELLS, "fish"):
