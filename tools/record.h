@@ -90,10 +90,31 @@ void record_files_free(struct record_files *files);
 bool record_attach_knows(const char *request);
 int record_attach(int pid, const char *request);
 
+/* What a page is made of: the largest profile, and the program that it needs, or "". */
+struct record_heap_page {
+    char profile[PATH_MAX], binary[PATH_MAX]; /* "": there is none */
+};
 /* Says on standard error what a run recorded and what to type next; `binary` is the program.
  * Quiet: only what is wrong. */
 void record_heap_report(const struct record_files *files, const struct record_ended *ended,
-                        const char *binary, bool leak_check, bool quiet);
+                        const char *binary, bool leak_check, bool quiet,
+                        struct record_heap_page *page);
+
+/* A word after a blank, as the shell reads it. */
+void record_print_word(const char *word);
+
+/* record --open. */
+#define RECORD_OPEN(type)                                                                        \
+    {"open", 0, NULL, "make a page of the profile, and open it; without a display, say where it " \
+     "is", OPTION_FLAG(type, open), .page = "the page is named as the profile, with `.html` at " \
+     "its end. [pgokit report](pgokit-report.md) makes it"}
+/* The variables that a recorded program gets, as they are before that. */
+void record_keep_environment(void);
+/* Runs this pgokit with words as these, the verb first, in the environment that was kept; whether
+ * it succeeded. */
+bool record_run_pgokit(const char *const *words);
+/* Shows a page in the browser, if there is a display, and says where it is. */
+void record_open_page(const char *page);
 
 /* Removes what a former run left under this name, as it would be taken for that of this run, which
  * made none; says so. */

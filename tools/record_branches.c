@@ -30,7 +30,7 @@ struct record {
     struct cli_common common;
     const char *output;
     unsigned long frequency, branches, seconds; /* 0: not given */
-    bool real_time, loads, callchain, perf, keep, no_scale, no_cmdline;
+    bool real_time, loads, callchain, perf, keep, no_scale, no_cmdline, open;
     char **argv;
     struct record_program p;
     char counts[PATH_MAX];       /* absolute */
@@ -73,6 +73,7 @@ static const struct option_row rows[] = {
      "FILE.PROCESS.perf, for perf script and others; it grows with time, by 13 KB for each window",
      OPTION_FLAG(struct record, perf)},
     RECORD_NO_CMDLINE(struct record),
+    RECORD_OPEN(struct record),
     {"keep", 0, NULL,
      "keep the recording of each process, FILE.PROCESS, which has all libraries and is an input of "
      "pgokit gen, too", OPTION_FLAG(struct record, keep),
@@ -159,6 +160,22 @@ static int write_counts(struct record *r, const struct record_files *files, stru
     return status;
 }
 
+/* By way of a sample profile, which stays. */
+static void open_page(const struct record *r, const struct record_branches_done *done)
+{
+    char profile[PATH_MAX + 8], page[PATH_MAX + 8];
+    const char *const gen[] = {"pgokit", "gen",   done->counts, "-b", done->binary,
+                               "-o",     profile, "-q",         NULL};
+    const char *const report[] = {"pgokit", "report", profile, "-b", done->binary,
+                                  "-o",     page,     "-q",    NULL};
+    snprintf(profile, sizeof profile, "%s.afdo", done->counts);
+    snprintf(page, sizeof page, "%s.html", done->counts);
+    if (record_run_pgokit(gen) && record_run_pgokit(report))
+        record_open_page(page);
+    else if (!r->common.quiet)
+        cli_note("there is no page, because there is no profile that one can be made of");
+}
+
 /* A file without counts is no failure, neither of the program nor of pgokit: nothing of it ran, or
  * it has no symbols. */
 static bool has_failed(int status)
@@ -189,6 +206,8 @@ static int finish(struct record *r, const struct record_files *files,
         .perf = r->perf,
         .quiet = r->common.quiet};
     record_branches_report(&done);
+    if (r->open && done.counts)
+        open_page(r, &done);
     if (!done.counts)
         record_drop_former(r->counts);
     for (size_t i = 0; !done.keep && i < files->n; i++)
@@ -215,6 +234,7 @@ static int run(int argc, char **argv)
     choose_names(&r);
     record_note_inputs(&r.p, r.argv);
     cli_writes(r.counts);
+    record_keep_environment();
     set_environment(&r);
     record_files_before(&files, r.template);
     if (!record_run(r.p.program, r.argv, &ended))

@@ -73,13 +73,22 @@ static struct sums read_all(const struct record_branches_done *d)
     return sums;
 }
 
+/* Loads are in the recordings alone. */
 static void print_next(const struct record_branches_done *d)
 {
-    char safe[512];
-    const char *input = d->loads ? d->files->v[0].path : d->counts;
-    fprintf(stderr, "next: pgokit gen %s%s -b %s -o app.afdo%s\n",
-            pgk_human_text(safe, sizeof safe, input), d->loads && d->files->n > 1 ? " ..." : "",
-            d->binary, d->loads ? " --vtables" : "");
+    char output[PATH_MAX + 16];
+    const char *slash = strrchr(d->binary, '/');
+    fputs("next: pgokit gen", stderr);
+    if (!d->loads)
+        record_print_word(d->counts);
+    for (size_t i = 0; d->loads && i < d->files->n; i++)
+        record_print_word(d->files->v[i].path);
+    fputs(" -b", stderr);
+    record_print_word(d->binary);
+    fputs(" -o", stderr);
+    snprintf(output, sizeof output, "%s.afdo", slash ? slash + 1 : d->binary);
+    record_print_word(output);
+    fputs(d->loads ? " --vtables\n" : "\n", stderr);
 }
 
 void record_branches_report(const struct record_branches_done *d)

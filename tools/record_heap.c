@@ -31,6 +31,7 @@ static const char help[] =
 
 static const char examples[] =
     "  pgokit record heap -- ./app input\n"
+    "  pgokit record heap --open -- ./app input\n"
     "  pgokit record heap -o runs/%e.%p.profraw --depth 60 -- make check\n"
     "  pgokit record heap --socket /run/app.sock -- ./app &\n"
     "  pgokit record heap --attach $(pidof app) dump\n";
@@ -40,7 +41,7 @@ struct record {
     const char *output, *socket;
     unsigned long attach;             /* number of a running process, or 0 */
     unsigned long depth, raw_version; /* 0: not given */
-    bool histogram, leak_check, no_cmdline;
+    bool histogram, leak_check, no_cmdline, open;
     char **argv;
     struct record_program p;
     char template[PATH_MAX]; /* of the profiles' names, absolute */
@@ -66,6 +67,7 @@ static const struct option_row rows[] = {
      .page = "`show` reports them as unreachable. [How it works](../design/runtime.md#leaks), and "
              "what it misses"},
     RECORD_NO_CMDLINE(struct record),
+    RECORD_OPEN(struct record),
     {"socket", 0, "FILE",
      "answer requests there while the program runs, see --attach; %p, %h, %e and %t as in -o. "
      "Children need %p to have one of their own", OPTION_TEXT(struct record, socket),
@@ -83,11 +85,14 @@ static void parse(struct record *r, int argc, char **argv)
 {
     option_parse(&record_heap, groups, argc, argv, r);
     if (r->attach && (r->output || r->socket || r->depth || r->raw_version || r->histogram ||
-                      r->leak_check || r->no_cmdline))
+                      r->leak_check || r->no_cmdline || r->open))
         cli_usage(&record_heap, "--attach is for a program that runs already, other options are "
                                 "for its start");
-    if (r->attach && (argc - optind != 1 || !record_attach_knows(argv[optind])))
+    if (r->attach && argc - optind != 1)
         cli_usage(&record_heap, "--attach takes a request: dump, start, status or stop");
+    if (r->attach && !record_attach_knows(argv[optind]))
+        cli_refuse_value(&record_heap, argv[optind],
+                         "--attach takes a request: dump, start, status or stop");
     if (optind == argc)
         cli_usage(&record_heap, "no program: name it after --");
     r->argv = argv + optind;
@@ -235,9 +240,25 @@ static void set_environment(const struct record *r)
     }
 }
 
+static void open_page(const struct record *r, const struct record_heap_page *made)
+{
+    char page[PATH_MAX + 8];
+    const char *words[] = {"pgokit", "report", made->profile, "-o", page, "-q", NULL, NULL, NULL};
+    snprintf(page, sizeof page, "%s.html", made->profile);
+    if (*made->binary) {
+        words[6] = "-b";
+        words[7] = made->binary;
+    }
+    if (*made->profile && record_run_pgokit(words))
+        record_open_page(page);
+    else if (!r->common.quiet)
+        cli_note("there is no page, because there is no profile that one can be made of");
+}
+
 static int run(int argc, char **argv)
 {
     struct record r = {0};
+    struct record_heap_page page = {0};
     struct record_files files;
     struct record_ended ended;
     parse(&r, argc, argv);
@@ -253,11 +274,15 @@ static int run(int argc, char **argv)
     record_files_before(&files, r.template);
     record_note_inputs(&r.p, r.argv);
     record_note_outputs(&files, r.template);
+    record_keep_environment();
     set_environment(&r);
     if (!record_run(r.p.program, r.argv, &ended))
         record_refuse(EXIT_NOT_EXECUTABLE, r.p.program, "%s", strerror(errno));
     record_files_after(&files, r.template);
-    record_heap_report(&files, &ended, r.p.profiled, r.leak_check, r.common.quiet);
+    record_heap_report(&files, &ended, r.p.profiled, r.leak_check, r.common.quiet,
+                       &page);
+    if (r.open)
+        open_page(&r, &page);
     if (!files.n && !strchr(r.template, '%'))
         record_drop_former(r.template);
     record_files_free(&files);

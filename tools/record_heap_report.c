@@ -4,9 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-enum { SHOWN = 10 }; /* files listed one by one, and named in a command */
+enum { SHOWN = 10 }; /* files listed one by one */
 
 struct sums {
     uint64_t contexts, objects, bytes, accesses, file_bytes;
@@ -14,11 +15,18 @@ struct sums {
     size_t files, empty, interrupted, library_accesses, damaged, leaks_known;
 };
 
+/* A file with contexts. */
+struct entry {
+    const char *path;       /* as one would type it */
+    char program[PATH_MAX]; /* that ran, as the profile has it; "": not known */
+    char remarks[160];
+    struct sums sums;
+    size_t number; /* in the order of names */
+};
+
 struct report {
     struct sums sums;
-    const char **paths; /* of the files with contexts, as one would type them */
-    const char *largest; /* of these, by bytes allocated */
-    uint64_t largest_bytes;
+    struct entry *entries; /* sums.files of them, at the end by bytes allocated */
     char here[PATH_MAX];
 };
 
@@ -29,9 +37,11 @@ static const char *as_typed(const struct report *t, const char *path)
     return n > 1 && !strncmp(path, t->here, n) && path[n] == '/' ? path + n + 1 : path;
 }
 
-static int read_sums(struct sums *sums, const char *path, const struct pgk_file_info **info,
+static int read_sums(struct entry *e, const char *path, const struct pgk_file_info **info,
                      struct pgk_err *err)
 {
+    struct sums *sums = &e->sums;
+    struct pgk_heap_recording recording = {.struct_size = sizeof recording};
     struct pgk_heap *heap;
     struct pgk_file *file;
     int status = pgk_heap_new(&heap, err);
@@ -49,85 +59,94 @@ static int read_sums(struct sums *sums, const char *path, const struct pgk_file_
         sums->accesses += pgk_heap_value(heap, i, PGK_MIB_TotalAccessCount);
         sums->leaks_known |= pgk_heap_knows(heap, i, PGK_MIB_UnreachableSize);
     }
+    if (!status && pgk_heap_recording(heap, &recording))
+        snprintf(e->program, sizeof e->program, "%s", recording.program);
     pgk_heap_close(&heap);
     return status;
 }
 
-static void print_sums(const char *name, const struct sums *s, const char *remarks)
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* The program beside the number of its process, where it is known. */
+static void print_sums(const char *name, const char *program, const struct sums *s,
+                       const char *remarks)
 {
     char contexts[PGK_HUMAN_SIZE], objects[PGK_HUMAN_SIZE], accesses[PGK_HUMAN_SIZE];
-    char bytes[PGK_HUMAN_SIZE], file_bytes[PGK_HUMAN_SIZE], safe[512];
-    fprintf(stderr, "  %s: %s context%s, %s object%s (%s), %s access%s%s; %s\n",
-            pgk_human_text(safe, sizeof safe, name), pgk_human_count(contexts, s->contexts),
+    char bytes[PGK_HUMAN_SIZE], file_bytes[PGK_HUMAN_SIZE], safe[512], of[256];
+    fprintf(stderr, "  %s%s%s%s: %s context%s, %s object%s (%s), %s access%s%s; %s\n",
+            pgk_human_text(safe, sizeof safe, name), *program ? " (" : "",
+            pgk_human_text(of, sizeof of, base_name(program)), *program ? ")" : "",
+            pgk_human_count(contexts, s->contexts),
             s->contexts == 1 ? "" : "s", pgk_human_count(objects, s->objects),
             s->objects == 1 ? "" : "s", pgk_human_bytes(bytes, (double)s->bytes),
             pgk_human_count(accesses, s->accesses), s->accesses == 1 ? "" : "es", remarks,
             pgk_human_bytes(file_bytes, (double)s->file_bytes));
 }
 
-/* All files are summed up, but only the first few are shown one by one. */
-static void report_file(struct report *t, const char *path, bool quiet)
+static void describe(struct entry *e, const struct pgk_file_info *info)
+{
+    char alive[PGK_HUMAN_SIZE];
+    const uint64_t objects = pgk_file_info_fact(info, PGK_FACT_OBJECTS_ALIVE);
+    int n = snprintf(e->remarks, sizeof e->remarks, "%s%s",
+                     e->sums.library_accesses ? " by library functions alone" : "",
+                     e->sums.interrupted ? ", interrupted" : "");
+    if (objects)
+        snprintf(e->remarks + n, sizeof e->remarks - (size_t)n,
+                 " with %s object%s alive, their accesses unknown", pgk_human_count(alive, objects),
+                 objects == 1 ? "" : "s");
+}
+
+static void add_up(struct sums *all, const struct sums *one)
+{
+    all->contexts += one->contexts;
+    all->objects += one->objects;
+    all->bytes += one->bytes;
+    all->accesses += one->accesses;
+    all->file_bytes += one->file_bytes;
+    all->recording_ns += one->recording_ns;
+    if (one->recording_bytes > all->recording_bytes)
+        all->recording_bytes = one->recording_bytes;
+    all->library_accesses += one->library_accesses;
+    all->interrupted += one->interrupted;
+    all->leaks_known += one->leaks_known;
+}
+
+static void read_file(struct report *t, const char *path)
 {
     const struct pgk_file_info *info = NULL;
     struct pgk_err err = {0};
-    struct sums one = {0}, *all = &t->sums;
-    if (read_sums(&one, path, &info, &err)) {
+    struct sums *all = &t->sums;
+    struct entry *e = &t->entries[all->files];
+    *e = (struct entry){.path = as_typed(t, path), .number = all->files};
+    if (read_sums(e, path, &info, &err)) {
         all->damaged++;
         cli_fail(&err);
         return;
     }
-    if (!one.contexts) {
+    if (!e->sums.contexts) {
         all->empty++;
         return;
     }
-    const bool some_accesses = pgk_file_info_fact(info, PGK_FACT_LIBRARY_ACCESSES),
-               interrupted = pgk_file_info_fact(info, PGK_FACT_INTERRUPTED);
-    const uint64_t objects = pgk_file_info_fact(info, PGK_FACT_OBJECTS_ALIVE),
-                   own_bytes = pgk_file_info_fact(info, PGK_FACT_RECORDING_BYTES);
-    one.file_bytes = pgk_file_info_size_bytes(info);
-    t->paths[all->files++] = as_typed(t, path);
-    if (!t->largest || one.bytes > t->largest_bytes) {
-        t->largest = as_typed(t, path);
-        t->largest_bytes = one.bytes;
-    }
-    if (!quiet && all->files <= SHOWN) {
-        char remarks[160], alive[PGK_HUMAN_SIZE];
-        int n = snprintf(remarks, sizeof remarks, "%s%s",
-                         some_accesses ? " by library functions alone" : "",
-                         interrupted ? ", interrupted" : "");
-        if (objects)
-            snprintf(remarks + n, sizeof remarks - (size_t)n,
-                     " with %s object%s alive, their accesses unknown",
-                     pgk_human_count(alive, objects), objects == 1 ? "" : "s");
-        print_sums(as_typed(t, path), &one, remarks);
-    }
-    all->contexts += one.contexts;
-    all->objects += one.objects;
-    all->bytes += one.bytes;
-    all->accesses += one.accesses;
-    all->file_bytes += one.file_bytes;
-    all->recording_ns += pgk_file_info_fact(info, PGK_FACT_RECORDING_NS);
-    if (own_bytes > all->recording_bytes)
-        all->recording_bytes = own_bytes;
-    all->library_accesses += some_accesses;
-    all->interrupted += interrupted;
-    all->leaks_known += one.leaks_known;
+    e->sums.library_accesses = pgk_file_info_fact(info, PGK_FACT_LIBRARY_ACCESSES);
+    e->sums.interrupted = pgk_file_info_fact(info, PGK_FACT_INTERRUPTED);
+    e->sums.recording_ns = pgk_file_info_fact(info, PGK_FACT_RECORDING_NS);
+    e->sums.recording_bytes = pgk_file_info_fact(info, PGK_FACT_RECORDING_BYTES);
+    e->sums.file_bytes = pgk_file_info_size_bytes(info);
+    describe(e, info);
+    add_up(all, &e->sums);
+    all->files++;
 }
 
-/* A word as the shell reads it. */
-static void print_word(const char *word)
+static int by_bytes(const void *a, const void *b)
 {
-    char safe[PATH_MAX];
-    pgk_human_text(safe, sizeof safe, word);
-    if (*word && !word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                    "0123456789%+,-./:=@_")]) {
-        fprintf(stderr, " %s", safe);
-        return;
-    }
-    fputs(" '", stderr);
-    for (const char *s = safe; *s; s++)
-        fputs(*s == '\'' ? "'\\''" : (const char[]){*s, 0}, stderr);
-    fputc('\'', stderr);
+    const struct entry *x = a, *y = b;
+    if (x->sums.bytes != y->sums.bytes)
+        return x->sums.bytes > y->sums.bytes ? -1 : 1;
+    return x->number < y->number ? -1 : x->number > y->number;
 }
 
 /* NULL: it is not given. */
@@ -136,44 +155,97 @@ static void print_option(const char *option, const char *value)
     if (!value)
         return;
     fprintf(stderr, " %s", option);
-    print_word(value);
+    record_print_word(value);
 }
 
-/* The files as a command takes them: one by one, or by what all names begin with. */
+/* Of several programs, those of the one with the largest profile are merged: what its compiler
+ * takes. */
+static bool is_of_largest(const struct report *t, const struct entry *e)
+{
+    return !strcmp(e->program, t->entries->program);
+}
+
+/* The files as a command takes them: one by one, for there may be others here whose names begin
+ * the same; too many for a command line by that. */
 static void print_files(const struct report *t)
 {
-    size_t n = t->sums.files, same = strlen(t->paths[0]);
-    if (n <= SHOWN) {
-        for (size_t i = 0; i < n; i++)
-            print_word(t->paths[i]);
+    enum { MOST = 200 };
+    size_t n = t->sums.files, same = strlen(t->entries->path), of_largest = 0;
+    for (size_t i = 0; i < n; i++)
+        of_largest += is_of_largest(t, &t->entries[i]);
+    for (size_t i = 0; i < n && of_largest <= MOST; i++)
+        if (is_of_largest(t, &t->entries[i]))
+            record_print_word(t->entries[i].path);
+    if (of_largest <= MOST)
         return;
-    }
     for (size_t i = 1; i < n; i++) {
         size_t k = 0;
-        while (k < same && t->paths[i][k] == t->paths[0][k])
+        while (k < same && t->entries[i].path[k] == t->entries->path[k])
             k++;
         same = k;
     }
     char start[PATH_MAX];
-    snprintf(start, sizeof start, "%.*s", (int)same, t->paths[0]);
-    print_word(start);
+    snprintf(start, sizeof start, "%.*s", (int)same, t->entries->path);
+    record_print_word(start);
     fputc('*', stderr);
 }
 
-/* What was built for profiling is read with its binary. Where all else runs, the profile says what
- * its modules are, of which `binary`, an env or a shell, may be the least. */
-static void report_next(const struct report *t, const char *binary)
+static bool is_same_file(const char *a, const char *b)
 {
-    const char *slash = strrchr(binary, '/'), *name = slash ? slash + 1 : binary;
-    const bool built_for_it = t->sums.library_accesses < t->sums.files;
-    char output[PATH_MAX];
+    struct stat x, y;
+    return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+/* What was built for profiling is read with its binary: the one that was named, unless that was an
+ * env, a shell or a launcher. Where all else runs, the profile says what its modules are. NULL: no
+ * binary is needed. */
+static const char *binary_of(const struct report *t, const char *named)
+{
+    const struct entry *e = t->entries;
+    if (e->sums.library_accesses)
+        return NULL;
+    return !*e->program || is_same_file(e->program, named) ? named : as_typed(t, e->program);
+}
+
+/* Whether merge finds names for the compiler, here and without a server: most programs of a
+ * distribution are stripped of all that it could take. */
+static bool can_be_merged(const char *path)
+{
+    struct cli_common common = {.quiet = true, .no_debuginfod = true};
+    struct pgk_heap *heap;
+    struct pgk_file *file;
+    struct pgk_binaries *binaries = NULL;
+    if (pgk_heap_new(&heap, NULL))
+        return false;
+    int status = cli_open(&file, path, NULL);
+    if (!status)
+        status = pgk_heap_read_file(heap, file, 1, NULL);
+    common.symbols_suffice = !status && pgk_heap_lacks_accesses(heap);
+    if (!status)
+        status = cli_find_binaries(&common, heap, &binaries, NULL);
+    const bool found = !status && binaries;
+    pgk_binaries_close(&binaries);
+    pgk_heap_close(&heap);
+    return found;
+}
+
+static void report_next(const struct report *t, const char *named)
+{
+    const struct entry *e = t->entries;
+    const char *binary = binary_of(t, named);
+    char output[PATH_MAX + 16];
     fputs("next:\n  pgokit show", stderr);
-    print_word(t->largest);
-    print_option("-b", built_for_it ? binary : NULL);
-    fputs("\n  pgokit merge", stderr);
-    print_files(t);
-    print_option("-b", built_for_it ? binary : NULL);
-    snprintf(output, sizeof output, "%s.profdata", name);
+    record_print_word(e->path);
+    print_option("-b", binary);
+    const bool merges = binary || can_be_merged(e->path);
+    fprintf(stderr, "\n  pgokit %s", merges ? "merge" : "report");
+    if (merges)
+        print_files(t);
+    else
+        record_print_word(e->path);
+    print_option("-b", binary);
+    snprintf(output, sizeof output, merges ? "%s.profdata" : "%s.html",
+             base_name(*e->program ? e->program : named));
     print_option("-o", output);
     fputc('\n', stderr);
 }
@@ -201,18 +273,21 @@ static void report_run(const struct sums *s, const struct record_ended *ended)
             pgk_human_bytes(own_bytes, (double)s->recording_bytes));
 }
 
-static void report_all(struct report *t, const struct record_files *files)
+/* All files are summed up, but only the largest are shown one by one. */
+static void report_all(const struct report *t)
 {
-    fprintf(stderr, "recorded:\n");
-    for (size_t i = 0; i < files->n; i++)
-        report_file(t, files->v[i].path, false);
     const struct sums *s = &t->sums;
+    fprintf(stderr, "recorded:\n");
+    for (size_t i = 0; i < s->files && i < SHOWN; i++)
+        print_sums(t->entries[i].path, t->entries[i].program, &t->entries[i].sums,
+                   t->entries[i].remarks);
     if (s->files > SHOWN)
         fprintf(stderr, "  ... and %zu more\n", s->files - SHOWN);
     if (s->files > 1) {
         char name[60];
         snprintf(name, sizeof name, "%zu files in all", s->files);
-        print_sums(name, s, s->library_accesses ? ", some or all by library functions alone" : "");
+        print_sums(name, "", s,
+                   s->library_accesses ? ", some or all by library functions alone" : "");
     }
     if (s->empty)
         fprintf(stderr, "  %zu more file%s without a context: nothing was allocated\n", s->empty,
@@ -234,26 +309,26 @@ static void report_leak_check(const struct sums *s)
 }
 
 void record_heap_report(const struct record_files *files, const struct record_ended *ended,
-                        const char *binary, bool leak_check, bool quiet)
+                        const char *binary, bool leak_check, bool quiet,
+                        struct record_heap_page *page)
 {
-    struct report t = {.paths = calloc(files->n + 1, sizeof *t.paths)};
-    if (!t.paths) {
+    struct report t = {.entries = calloc(files->n + 1, sizeof *t.entries)};
+    if (!t.entries) {
         fputs("pgokit: out of memory\n", stderr);
         exit(EXIT_RECORD_FAILED);
     }
     if (!getcwd(t.here, sizeof t.here))
         t.here[0] = 0;
-    if (!files->n) {
+    if (!files->n)
         fputs("pgokit: warning: nothing was recorded: the program left no profile. If it clears "
               "its environment or only starts others, record these, or link the runtime as "
               "pgokit config heap says\n",
               stderr);
-    } else if (quiet) {
-        for (size_t i = 0; i < files->n; i++)
-            report_file(&t, files->v[i].path, true);
-    } else {
-        report_all(&t, files);
-    }
+    for (size_t i = 0; i < files->n; i++)
+        read_file(&t, files->v[i].path);
+    qsort(t.entries, t.sums.files, sizeof *t.entries, by_bytes);
+    if (files->n && !quiet)
+        report_all(&t);
     if (leak_check)
         report_leak_check(&t.sums);
     if (!quiet) {
@@ -261,5 +336,10 @@ void record_heap_report(const struct record_files *files, const struct record_en
         if (t.sums.files)
             report_next(&t, binary);
     }
-    free(t.paths);
+    if (t.sums.files) {
+        const char *needed = binary_of(&t, binary);
+        snprintf(page->profile, sizeof page->profile, "%s", t.entries->path);
+        snprintf(page->binary, sizeof page->binary, "%s", needed ? needed : "");
+    }
+    free(t.entries);
 }

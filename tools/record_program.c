@@ -193,6 +193,21 @@ void record_note_outputs(const struct record_files *files, const char *template)
         cli_writes(files->v[i].path);
 }
 
+void record_print_word(const char *word)
+{
+    char safe[PATH_MAX];
+    pgk_human_text(safe, sizeof safe, word);
+    if (*word && !word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                    "0123456789%+,-./:=@_")]) {
+        fprintf(stderr, " %s", safe);
+        return;
+    }
+    fputs(" '", stderr);
+    for (const char *s = safe; *s; s++)
+        fputs(*s == '\'' ? "'\\''" : (const char[]){*s, 0}, stderr);
+    fputc('\'', stderr);
+}
+
 char record_quote(const char *text)
 {
     return strchr(text, '\'') ? '"' : '\'';

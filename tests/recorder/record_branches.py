@@ -27,7 +27,8 @@ def counts(folder):
     told = record(folder, program, "6000", options=[*FAST, "--keep"])
     require(told.stdout == plain, told.stdout)
     require(re.search(r"[1-9][\d,]* windows with [\d,]+ branches", told.stderr), told.stderr)
-    require("next: pgokit gen branches.counts" in told.stderr, told.stderr)
+    require(f"next: pgokit gen branches.counts -b {program} -o kinds.afdo\n" in told.stderr,
+            told.stderr)
     got = functions_of(folder, "branches.counts", binary=program)
     for name in ("compare", "main", "area"):
         require(any(name in function for function in got), f"{name} is not in {got}")
@@ -213,7 +214,7 @@ def loads_tell_types(folder):
     told = record(folder, program, "20000", options=[*FAST, "--loads"])
     require(re.search(r"[1-9][\d,]* loads from data", told.stderr), told.stderr)
     [kept] = [name for name in os.listdir(folder) if name.startswith("branches.counts.")]
-    require(re.search(rf"next: pgokit gen .*{kept} -b \S+ -o app.afdo --vtables", told.stderr),
+    require(re.search(rf"next: pgokit gen .*{kept} -b \S+ -o kinds.afdo --vtables", told.stderr),
             told.stderr)
     text = run([PGOKIT, "gen", kept, "-b", program, "--vtables", "-o", "-", "--to", "text"],
                folder).stdout
@@ -287,6 +288,16 @@ def of_another_build(folder):
     kept = [name for name in os.listdir(folder) if name.startswith("branches.counts.")]
     told = run([PGOKIT, "gen", *kept, "-b", other, "-o", "x"], folder, status=2)
     require("build id" in told.stderr, told.stderr)
+
+
+def opens_a_page(folder):
+    program = build(folder, "kinds.cpp")
+    told = record(folder, program, "100000", options=[*FAST, "--open"],
+                  env={"DISPLAY": "", "WAYLAND_DISPLAY": ""}).stderr
+    page = re.search(r"^page: (/.*/branches\.counts\.html)$", told, re.M)[1]
+    with open(page, encoding="utf-8") as file:
+        require(file.read(15).lower() == "<!doctype html>", page)
+    require("area" in run([PGOKIT, "show", "branches.counts.afdo"], folder).stdout, told)
 
 
 def killed(folder):
@@ -547,6 +558,7 @@ def main():
     cases.run("one hot loop is recorded long enough", one_hot_loop_is_recorded_long_enough)
     cases.run("a function that gold folded is entered", a_function_that_gold_folded_is_entered)
     cases.run("too few samples are said to be", too_few_samples_are_said_to_be)
+    cases.run("--open", opens_a_page)
     cases.run("only the counts stay", only_counts_stay)
     cases.run("llvm-profgen reads the counts", llvm_reads)
     cases.run("samples of perf", samples_of_perf)

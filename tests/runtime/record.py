@@ -17,7 +17,7 @@ import time
 
 import musl
 import raw_profile
-from harness import PATIENCE, Cases, Skip, require, run, tool
+from harness import PATIENCE, Cases, Skip, require, run, tool, wait_until
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -386,7 +386,93 @@ def children(folder):
     require(told.count("runs/ls.") >= 3, told)
     told = record(folder, "bash", "-c", "ls >/dev/null; ls >/dev/null; true",
                   options=["-o", "fixed"]).stderr
-    require(re.search(r"\bfixed: ", told) and len(re.findall(r"fixed\.\d+: ", told)) == 2, told)
+    require(re.search(r"\bfixed \(bash\): ", told) and
+            len(re.findall(r"fixed\.\d+ \(\w+\): ", told)) == 2, told)
+
+
+WORKER = """#include <stdlib.h>
+__attribute__((noinline)) char *make_block(void) { char *p = malloc(1 << 20); *p = 1; return p; }
+int main(void) { for (int i = 0; i < 200; i++) free(make_block()); return 0; }
+"""
+
+
+def worker(folder, *flags):
+    """It allocates more than whatever starts it."""
+    source = write(folder, "worker.c", WORKER)
+    out = os.path.join(folder, "worker")
+    run([tool("gcc"), "-g", "-O1", "-fno-builtin", *flags, source, "-o", out], folder)
+    return out
+
+
+def launched_by(folder, name, command):
+    """What is printed to type next, as it is."""
+    place = os.path.join(folder, name)
+    os.mkdir(place)
+    told = record(place, *command).stderr
+    first = told.partition("recorded:\n")[2].splitlines()[0]
+    require(re.match(r"  memprof\.profraw\.[\d.]+ \(worker\): ", first), told)
+    show, merge = re.findall(r"^ *pgokit (\w+ .*)$", told, re.M)
+    require(show.split()[1] == first.split()[0], told)
+    require("make_block" in run([PGOKIT, *show.split()], place).stdout, told)
+    run([PGOKIT, *merge.split()], place)
+    require("worker.profdata" in os.listdir(place), told)
+    newest = run([PGOKIT, "show"], place)
+    require("is the newest recording here" in newest.stderr, newest.stderr)
+
+
+def launchers(folder):
+    """The program that they start is named, shown and merged, not env, the shell or make."""
+    program = worker(folder)
+    makefile = write(folder, "Makefile", f"all:\n\t{program}\n")
+    script = write(folder, "start", f"#!/bin/sh\n{program}\ntrue\n")
+    for name, command in {
+            "env": ["env", "A=1", program],
+            "sh": ["sh", "-c", f"{program}; true"],
+            "script": [script],
+            "make": [tool("make"), "-s", "-f", makefile],
+            "python": [sys.executable, "-c", f"import subprocess; subprocess.run(['{program}'])"],
+            "forest": ["bash", "-c", f"for i in 1 2 3; do {program} & ls >/dev/null; done; wait"],
+    }.items():
+        launched_by(folder, name, command)
+
+
+def stripped_of_names(folder):
+    """What merge could make no profile of becomes a page."""
+    program = worker(folder, "-s")
+    told = record(folder, program).stderr
+    show, report = re.findall(r"^ *pgokit (\w+ .*)$", told, re.M)
+    require(re.fullmatch(r"report memprof\.profraw\.\d+ -o worker\.html", report), told)
+    require("[worker]+0x" in run([PGOKIT, *show.split()], folder).stdout, told)
+    run([PGOKIT, *report.split()], folder)
+    require("worker.html" in os.listdir(folder), told)
+
+
+def launched_and_built_for_it(folder):
+    """The binary is that of the largest profile."""
+    program = build(folder, "clang-22")
+    told = record(folder, "env", program).stderr
+    require(re.search(r"pgokit show \S+ -b inventory$", told, re.M), told)
+    check_items(folder, *re.search(r"show (\S+) (-b) (\S+)", told).groups())
+
+
+def opens_a_page(folder):
+    """With a display by xdg-open, elsewhere its path is said; the program's status stays."""
+    program = worker(folder)
+    told = record(folder, "sh", "-c", f"{program}; exit 3", options=["--open"], status=3,
+                  env={"DISPLAY": "", "WAYLAND_DISPLAY": ""}).stderr
+    page = re.search(r"^page: (/.*\.html)$", told, re.M)[1]
+    with open(page, encoding="utf-8") as file:
+        require(file.read(15).lower() == "<!doctype html>", page)
+    opener = write(folder, "xdg-open", '#!/bin/sh\necho "$1 $LD_PRELOAD" >opened.tmp\n'
+                                       'mv opened.tmp opened\n')
+    told = record(folder, program, options=["--open", "-o", "named"],
+                  env={"DISPLAY": ":9", "PATH": f"{os.path.dirname(opener)}:{os.environ['PATH']}"})
+    page = os.path.realpath(os.path.join(folder, "named.html"))
+    require(f"page (opens now): {page}\n" in told.stderr, told.stderr)
+    opened = os.path.join(folder, "opened")
+    wait_until(lambda: os.path.exists(opened), "xdg-open")
+    with open(opened, encoding="utf-8") as file:
+        require(file.read() == f"{page} \n", opened)
 
 
 def execs_under_both(folder):
@@ -529,8 +615,8 @@ def script(folder):
     path = write(folder, "script", "#! /bin/bash -e\nx=$(echo hello)\necho $x\n")
     result = record(folder, path)
     require(result.stdout == "hello\n", result.stdout)
-    require("by library functions alone" in result.stderr and "-o bash.profdata" in result.stderr,
-            result.stderr)
+    require("by library functions alone" in result.stderr, result.stderr)
+    require(re.search(r"-o bash\.(profdata|html)\n", result.stderr), result.stderr)
 
 
 def module(folder, compiler):
@@ -600,6 +686,10 @@ def main():
     cases.run("programs with LLVM's runtime", llvm_shared)
     cases.run("program with the runtime, started by a shell", wrapped)
     cases.run("children: one file each", children)
+    cases.run("programs that others start", launchers)
+    cases.run("a program without names", stripped_of_names)
+    cases.run("a program built for it that another starts", launched_and_built_for_it)
+    cases.run("--open", opens_a_page)
     cases.run("exec under the heap profiler and the branch recorder", execs_under_both)
     cases.run("options", options)
     cases.run("files of earlier runs stay out", old_files_stay_out)
