@@ -3,8 +3,8 @@
 
 static const char help[] =
     "usage: pgokit show [FILE] [-b BINARY]...\n\n"
-    "Shows what a file says, for people or as JSON. Without FILE, the newest recording\n"
-    "in the current folder.\n";
+    "Shows what a file says, for people or as JSON. Without FILE, the newest\n"
+    "recording in the current folder.\n";
 
 static const struct cli_action *const actions[] = {
     &show_heap,

@@ -25,8 +25,8 @@ OPTION = re.compile(r"(?<![\w-])--[a-z][a-z0-9-]+")
 # Options that a row of the help explains: "  -o, --output FILE", "  --cold-only, --hot-only".
 ROW = re.compile(r"^ +(?:-\w, )?((?:--[a-z][a-z0-9-]+(?:[ =][A-Z@:\[\].]+)*(?:, )?)+)",
                  re.MULTILINE)
-COMMON_OPTIONS = {"--binary", "--debug-binary", "--debug-dir", "--dwp", "--help", "--jobs",
-                  "--no-cache", "--no-debuginfod", "--quiet", "--sysroot"}
+COMMON_OPTIONS = {"--binary", "--color", "--debug-binary", "--debug-dir", "--dwp", "--help",
+                  "--jobs", "--no-cache", "--no-debuginfod", "--no-pager", "--quiet", "--sysroot"}
 
 
 def output(*command):
