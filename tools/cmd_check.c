@@ -70,11 +70,13 @@ static int check(const char *path, const struct cli_common *common, struct pgk_e
 
 static int print_id(void *ctx, const uint8_t *id, size_t size)
 {
+    enum { AT_ONCE = 64 };
+    char hex[2 * AT_ONCE + 1];
     (void)ctx;
-    char hex[3];
     putchar(' ');
-    for (size_t i = 0; i < size; i++)
-        fputs(pgk_human_hex(hex, sizeof hex, id + i, 1), stdout);
+    for (size_t at = 0; at < size; at += AT_ONCE)
+        fputs(pgk_human_hex(hex, sizeof hex, id + at, size - at < AT_ONCE ? size - at : AT_ONCE),
+              stdout);
     return 0;
 }
 
