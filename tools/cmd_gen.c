@@ -505,9 +505,16 @@ static void note_program(const char *recording, const struct pgk_gen_found *foun
 {
     char safe[256], libraries[sizeof found->libraries];
     const char *path = pgk_binaries_path(binaries, pgk_binaries_count(binaries) - 1);
-    fprintf(stderr, "pgokit: note: the program of %s is %s%s\n", recording,
-            pgk_human_text(safe, sizeof safe, path),
-            found->by_build_id ? "" : "; its build cannot be checked, as it has no build id");
+    const char *check =
+        found->by_build_id ? "" : "; its build cannot be checked, as it has no build id";
+    pgk_human_text(safe, sizeof safe, path);
+    if (found->most_percent > 0)
+        fprintf(stderr,
+                "pgokit: note: the counts of %s are of %s, which has %.1f %%, as its program has "
+                "less than a tenth; choose another with -b%s\n",
+                recording, safe, found->most_percent, check);
+    else
+        fprintf(stderr, "pgokit: note: the program of %s is %s%s\n", recording, safe, check);
     if (*found->libraries)
         fprintf(stderr,
                 "pgokit: note: other samples of it are in %s; to count them, give the program and "

@@ -186,11 +186,16 @@ struct pgk_gen_found {
                           * was taken */
     char libraries[400]; /* where else samples of it are, for people: "/lib/libz.so (12.3 %)", the
                           * largest first; "" nowhere */
+    double most_percent; /* 0: what was found is the program. Else that has less than a tenth of
+                          * the samples or branches, and what was found is the file with most of
+                          * them, this share */
 };
 /* Looks for the program that a recording (perf.data, text of perf with mappings, or of the branch
  * recorder) is of, and adds it to the set: the file that it was, if its build id is still that, or
- * by its build id where the options of the set say. Of several programs it is the one with nine
- * tenths of the samples, of which opts->pid and opts->comm choose. `opts` and `found` may be NULL.
+ * by its build id where the options of the set say; where it has less than a tenth of the samples
+ * or branches, instead the file with most of those that can be found. Of several programs it is the
+ * one with nine tenths of the samples, of which opts->pid and opts->comm choose. `opts` and `found`
+ * may be NULL.
  * PGK_E_MISMATCH if the recording does not name its program, is of several, or that is not found;
  * `err` says where it was looked for. */
 int pgk_gen_find_program(const char *recording, struct pgk_binaries *binaries,

@@ -9,6 +9,7 @@
 #include "perf_input.h"
 #include "pgokit/gen.h"
 #include "process_map.h"
+#include "saturate.h"
 #include "vec.h"
 
 #include <inttypes.h>
@@ -16,7 +17,8 @@
 #include <string.h>
 
 #define NO_FILE UINT32_MAX
-enum { NAMED_PROGRAMS = 3, TENTHS = 9 };
+/* A program with less than a tenth of what was counted only calls a library that is of use. */
+enum { NAMED_PROGRAMS = 3, TENTHS = 9, TENTH = 10 };
 
 /* The program that a process runs from a time on: the file that was mapped first after its
  * start. */
@@ -182,12 +184,17 @@ static int fail_no_program(struct pgk_err *err, const char *recording, const cha
                     .hint = hint);
 }
 
+static double percent(uint64_t part, uint64_t of)
+{
+    return of ? 100.0 * (double)part / (double)of : 0;
+}
+
 /* Adds "NAME (12.3 %)". */
 static void name_share(char *text, size_t size, const char *path, uint64_t part, uint64_t of)
 {
     const size_t used = strlen(text);
     snprintf(text + used, size - used, "%s%s (%.1f %%)", used ? ", " : "", path,
-             100.0 * (double)part / (double)of);
+             percent(part, of));
 }
 
 static int fail_several(struct finder *f, const char *recording, uint32_t file, uint64_t count)
@@ -204,22 +211,32 @@ static int fail_several(struct finder *f, const char *recording, uint32_t file, 
                     .hint = "say which with -b, or choose processes with --pid or --comm");
 }
 
+/* Adds the file if it is found. */
+static int try_file(struct pgk_binaries *binaries, const char *path, const uint8_t *id,
+                    size_t id_size, bool with_main, bool *other, struct pgk_gen_found *found,
+                    bool *is_there, struct pgk_err *err)
+{
+    const struct pgk_program_wanted wanted = {path, id, id_size, .with_main = with_main};
+    uint32_t pos;
+    PGK_TRY(pgk_binaries_look_for_program(binaries, &wanted, &pos, other, err));
+    *is_there = pos != PGK_INDEX_NONE;
+    found->by_build_id = id_size > 0;
+    return 0;
+}
+
 static int add_file(struct pgk_binaries *binaries, const char *recording, const char *path,
                     const uint8_t *id, size_t id_size, struct pgk_gen_found *found,
                     struct pgk_err *err)
 {
-    const struct pgk_program_wanted wanted = {path, id, id_size, .with_main = false};
     char hex[PGK_BUILD_ID_TEXT];
-    uint32_t pos;
-    bool other = false;
-    PGK_TRY(pgk_binaries_look_for_program(binaries, &wanted, &pos, &other, err));
-    if (pos == PGK_INDEX_NONE)
+    bool other = false, is_there;
+    PGK_TRY(try_file(binaries, path, id, id_size, false, &other, found, &is_there, err));
+    if (!is_there)
         return pgk_fail(err, PGK_E_MISMATCH, .file = recording, .field = "program",
                         .found = PGK_F("%s, build id %s, and %s", path,
                                        pgk_build_id_text(hex, id, id_size),
                                        other ? "another build is there now" : "it is not there"),
                         .expected = PLACES, .hint = PLACES_HINT);
-    found->by_build_id = id_size > 0;
     return 0;
 }
 
@@ -235,14 +252,21 @@ static bool has_lines(const char *path)
     return has;
 }
 
-/* Of which people may want a profile, too. */
+static uint64_t sum(const uint64_t *counts, size_t n)
+{
+    uint64_t all = 0;
+    for (size_t i = 0; i < n; i++)
+        all += counts[i];
+    return all;
+}
+
+/* Of which people may want a profile, too; takes the counts. */
 static void name_libraries(struct finder *f, uint32_t program, struct pgk_gen_found *found)
 {
-    uint64_t all = 0, count;
+    const uint64_t all = sum(f->in_file.v, f->in_file.n);
+    uint64_t count;
     size_t n;
     const struct pgk_process_file *files = pgk_process_map_files(f->map, &n);
-    for (size_t i = 0; i < f->in_file.n; i++)
-        all += f->in_file.v[i];
     f->in_file.v[program] = 0;
     for (int named = 0; named < NAMED_PROGRAMS;) {
         const uint32_t file = take_most(f->in_file.v, f->in_file.n, &count);
@@ -253,6 +277,23 @@ static void name_libraries(struct finder *f, uint32_t program, struct pgk_gen_fo
         name_share(found->libraries, sizeof found->libraries, files[file].path, count, all);
         named++;
     }
+}
+
+/* The program, or, where it has less than a tenth of the samples, the file with most of those that
+ * have lines. */
+static uint32_t choose_file(const struct finder *f, uint32_t program, struct pgk_gen_found *found)
+{
+    const uint64_t all = sum(f->in_file.v, f->in_file.n);
+    uint32_t most = program;
+    size_t n;
+    const struct pgk_process_file *files = pgk_process_map_files(f->map, &n);
+    if (f->in_file.v[program] >= all / TENTH)
+        return program;
+    for (uint32_t i = 0; i < f->in_file.n; i++)
+        if (f->in_file.v[i] > f->in_file.v[most] && has_lines(files[i].path))
+            most = i;
+    found->most_percent = most == program ? 0 : percent(f->in_file.v[most], all);
+    return most;
 }
 
 static int find_in_perf(struct finder *f, const char *recording, struct pgk_binaries *binaries,
@@ -269,31 +310,80 @@ static int find_in_perf(struct finder *f, const char *recording, struct pgk_bina
                                           "to perf script");
     if (count / TENTHS < f->samples / 10)
         return fail_several(f, recording, file, count);
-    const struct pgk_process_file *p = &pgk_process_map_files(f->map, &n)[file];
-    name_libraries(f, file, found);
+    const uint32_t chosen = choose_file(f, file, found);
+    const struct pgk_process_file *p = &pgk_process_map_files(f->map, &n)[chosen];
+    name_libraries(f, chosen, found);
     return add_file(binaries, recording, p->path, p->build_id, p->build_id_size, found, f->err);
 }
 
-/* Files stand there in the order in which they ran; the program is the one with a function main. */
+/* Position of the module that the recording says its process ran; after all if it does not, or if
+ * nothing of it was counted. */
+static uint64_t program_of_process(const struct pgk_branches_view *view)
+{
+    const struct pgk_branch_process process = pgk_branches_process(view);
+    uint64_t i = 0;
+    while (i < view->head.modules &&
+           (!process.bytes || strcmp(pgk_branches_module(view, i).path, process.text)))
+        i++;
+    return i;
+}
+
+static int try_module(const struct pgk_branches_view *view, uint64_t i, bool with_main,
+                      struct pgk_binaries *binaries, struct pgk_gen_found *found, bool *is_there,
+                      struct pgk_err *err)
+{
+    const struct pgk_branch_module m = pgk_branches_module(view, i);
+    return try_file(binaries, m.path, m.id, m.id_size, with_main, NULL, found, is_there, err);
+}
+
+/* The program if it has a tenth of the branches, else the file with most of them that has lines, or
+ * the program if none has; where the recording does not say what that is, the first file with a
+ * function main. All as far as files are there. */
+static int choose_module(const struct pgk_branches_view *view, uint64_t *branches,
+                         struct pgk_binaries *binaries, struct pgk_gen_found *found,
+                         bool *is_there, struct pgk_err *err)
+{
+    const uint64_t n = view->head.modules, all = sum(branches, n),
+                   program = program_of_process(view);
+    const bool named = pgk_branches_process(view).bytes > 0;
+    uint64_t count;
+    uint32_t most;
+    for (uint64_t i = 0; !named && i < n && !*is_there; i++)
+        PGK_TRY(try_module(view, i, true, binaries, found, is_there, err));
+    if (program < n && branches[program] >= all / TENTH)
+        PGK_TRY(try_module(view, program, false, binaries, found, is_there, err));
+    while (!*is_there && (most = take_most(branches, n, &count)) != NO_FILE) {
+        if (!has_lines(pgk_branches_module(view, most).path))
+            continue;
+        PGK_TRY(try_module(view, most, false, binaries, found, is_there, err));
+        found->most_percent = *is_there && named && most != program ? percent(count, all) : 0;
+    }
+    if (!*is_there && program < n)
+        PGK_TRY(try_module(view, program, false, binaries, found, is_there, err));
+    return 0;
+}
+
 static int find_in_branches(const struct pgk_filemap *map, const char *recording,
                             struct pgk_binaries *binaries, struct pgk_gen_found *found,
                             struct pgk_err *err)
 {
     const struct pgk_source src = {.file = recording, .format = "branch recording"};
     struct pgk_branches_view view;
+    uint64_t branches[PGK_BRANCH_MODULES_MAX] = {0};
+    bool is_there = false;
     PGK_TRY(pgk_branches_check(&view, map->bytes, map->size, &src, err));
-    for (uint64_t i = 0; i < view.head.modules; i++) {
-        const struct pgk_branch_module m = pgk_branches_module(&view, i);
-        const struct pgk_program_wanted wanted = {m.path, m.id, m.id_size, .with_main = true};
-        uint32_t pos;
-        PGK_TRY(pgk_binaries_look_for_program(binaries, &wanted, &pos, NULL, err));
-        found->by_build_id = m.id_size > 0;
-        if (pos != PGK_INDEX_NONE)
-            return 0;
+    for (uint64_t i = 0; i < view.head.entries; i++) {
+        const struct pgk_branch_entry e = pgk_branches_entry(&view, i);
+        const uint64_t module = pgk_branches_module_of(&view, e.from);
+        if (e.kind == PGK_BRANCH_TAKEN && module < view.head.modules)
+            branches[module] = pgk_add_saturated(branches[module], e.count);
     }
+    PGK_TRY(choose_module(&view, branches, binaries, found, &is_there, err));
+    if (is_there)
+        return 0;
     return pgk_fail(err, PGK_E_MISMATCH, .file = recording, .field = "program",
-                    .found = "no file with a function main that is still there",
-                    .expected = PLACES, .hint = PLACES_HINT);
+                    .found = "no file that is still there", .expected = PLACES,
+                    .hint = PLACES_HINT);
 }
 
 int pgk_gen_find_program(const char *recording, struct pgk_binaries *binaries,

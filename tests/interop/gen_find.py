@@ -203,6 +203,35 @@ def libraries_are_named(work):
             "vdso" not in result.errors, str(result))
 
 
+def a_library_that_has_most(work):
+    """Of an interpreter, or what only calls a library; one without lines is of no use."""
+    app = Recorded(work)
+    library = os.path.join(app.folder, "libhelp.so")
+    write(library + ".c", b"int help(int n) { int s = 0; while (n--) s ^= n * 3; return s; }\n")
+    good(tool("gcc"), "-g", "-O1", "-shared", "-fPIC", "-Wl,--build-id", library + ".c", "-o",
+         library)
+    symbols = good(tool("nm"), library)
+    at = int(re.search(r"^(\w+) T help$", symbols, re.MULTILINE)[1], 16)
+    code = re.search(r"LOAD +0x(\w+) 0x(\w+) 0x\w+\s+0x(\w+) 0x\w+ +R E",
+                     good(tool("readelf"), "-lW", library))
+    offset, start, _ = (int(word, 16) for word in code.groups())
+    for of_program, chosen in ((5, library), (15, app.exe)):
+        r = app.new()
+        app.map_into(r, 77)
+        r.mmap(77, 0x7f0000000000, 0x1000, offset, library)
+        r.mmap(77, 0x7f0000100000, 0x1000, 0, "/nonexistent/libbare.so")
+        app.sampled(r, 77, of_program)
+        for place, times in ((0x7f0000000000 + at - start, 35), (0x7f0000100000, 60)):
+            for _ in range(times):
+                r.sample(pid=77, tid=77, ip=place)
+        result = app.gen(app.written(r))
+        if chosen == library:
+            require(f"are of {library}, which has 35.0 %" in result.errors and
+                    "help" in result.text, str(result))
+        else:
+            require(f"is {app.exe}\n" in result.errors, str(result))
+
+
 def names_no_program(work):
     app = Recorded(work)
     lines = write(os.path.join(app.folder, "lines"),
@@ -214,7 +243,8 @@ def names_no_program(work):
 
 def add_cases(work, tap):
     for fn in (where_it_was, without_a_build_id, in_caches, another_build, nowhere, given_wins,
-               several_programs, started_by_another, libraries_are_named, names_no_program):
+               several_programs, started_by_another, libraries_are_named,
+               a_library_that_has_most, names_no_program):
         tap.add(fn.__name__.replace("_", " "), fn, work)
 
 
