@@ -1,5 +1,6 @@
 /* What the verbs of the command line share. */
 #include "cli.h"
+#include "debug_package.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -384,6 +385,25 @@ static const char *module_text(char *text, size_t size, const struct pgk_heap_un
     return text;
 }
 
+/* Those that have the debug symbols of the first modules; how many. */
+static size_t put_packages(FILE *note, const struct pgk_heap *heap, size_t modules)
+{
+    struct pgk_heap_unnamed u = {.struct_size = sizeof u};
+    char names[4][256];
+    size_t n = 0;
+    for (size_t i = 0; i < modules && n < sizeof names / sizeof *names; i++) {
+        size_t same = 0;
+        if (!pgk_heap_unnamed_at(heap, i, &u) ||
+            !debug_package_of(u.path, names[n], sizeof *names))
+            continue;
+        while (strcmp(names[same], names[n]))
+            same++;
+        if (same == n)
+            fprintf(note, "%s%s", n++ ? ", " : "", names[same]);
+    }
+    return n;
+}
+
 void cli_note_unnamed(const struct pgk_heap *heap)
 {
     enum { NAMED = 3 };
@@ -403,8 +423,10 @@ void cli_note_unnamed(const struct pgk_heap *heap)
             fprintf(note, "%s %s", i ? "," : "", module_text(text, sizeof text, &u));
     if (modules > NAMED)
         fprintf(note, " and %zu more", modules - NAMED);
-    fputs("; install the package of their debug symbols, or name a server of debuginfod in "
-          "DEBUGINFOD_URLS", note);
+    fputs("; install ", note);
+    if (!put_packages(note, heap, NAMED))
+        fputs("the package of their debug symbols", note);
+    fputs(", or name a server of debuginfod in DEBUGINFOD_URLS", note);
     cli_note_close(note);
 }
 

@@ -140,6 +140,8 @@ struct pgk_heap_frame {
     size_t build_id_size;     /* 0: no id, or no module */
     const char *module_path;  /* where the module's file was, also of a place; of a function that
                                  several have, the first by bytes; "" unknown. Not for building */
+    const char *near_symbol;  /* the linkage name nearest to an address that has none; "" unknown.
+                                 Not for building */
 };
 
 /* Frames of the stack of a context, leaf first: fills at most `max`, returns the
@@ -314,6 +316,8 @@ struct pgk_heap_prune_opts {
     bool collapse_recursion;   /* frames that repeat the ones before, alone or as a group */
     size_t max_depth;          /* frames further from the leaf; an inlined frame stays with
                                   the function it is inlined into */
+    bool named_only;           /* frames that compilers do not know: addresses, and code without
+                                  debug information; contexts that have no others */
 };
 /* What was left out. */
 struct pgk_heap_pruned {
@@ -325,7 +329,8 @@ struct pgk_heap_pruned {
 
 /* A new profile without what the options name. Contexts are chosen by their own numbers first;
  * then stacks are shortened, and those that are equal now are added up. Call sites that no
- * stack runs through any more go, too. Only for symbolised profiles. `from` is not changed;
+ * stack runs through any more go, too. Only for symbolised profiles, which may have addresses
+ * that no binary has named. `from` is not changed;
  * PGK_E_EMPTY if nothing is left. `done` may be NULL. */
 int pgk_heap_prune(struct pgk_heap **into, const struct pgk_heap *from,
                    const struct pgk_heap_prune_opts *opts, struct pgk_heap_pruned *done,

@@ -38,6 +38,7 @@ void pgk_heap_close(struct pgk_heap **heap)
     pgk_vec_free(&h->frames);
     pgk_stack_tree_free(&h->stacks);
     pgk_vec_free(&h->unnamed);
+    pgk_vec_free(&h->near);
     pgk_vec_free(&h->contexts);
     pgk_vec_free(&h->wide);
     pgk_vec_free(&h->hists);
@@ -484,13 +485,23 @@ int pgk_heap_same_named(const struct pgk_heap *heap, struct pgk_heap_same_named 
     return 0;
 }
 
+bool pgk_heap_note_near(struct pgk_heap *h, uint32_t frame, uint32_t symbol)
+{
+    while (h->near.n <= frame)
+        if (!pgk_vec_push(&h->near, 0))
+            return false;
+    h->near.v[frame] = symbol;
+    return true;
+}
+
 static void describe_frame(const struct pgk_heap *h, uint32_t frame, struct pgk_heap_frame *out)
 {
     const struct pgk_frame *f = &h->frames.v[frame];
     *out = (struct pgk_heap_frame){.is_address = f->kind == PGK_FRAME_ADDRESS,
                                    .inlined = f->kind == PGK_FRAME_INLINED,
                                    .by_symbol = f->kind == PGK_FRAME_SYMBOL,
-                                   .function = "", .file = "", .module_path = ""};
+                                   .function = "", .file = "", .module_path = "",
+                                   .near_symbol = ""};
     if (out->is_address) {
         out->address = f->where;
         if (f->ref != PGK_INDEX_NONE) {
@@ -499,6 +510,8 @@ static void describe_frame(const struct pgk_heap *h, uint32_t frame, struct pgk_
             out->build_id_size = pgk_intern_len(&h->strings, id);
             out->module_path = pgk_intern_str(&h->strings, h->modules.v[f->ref].path);
         }
+        if (frame < h->near.n)
+            out->near_symbol = pgk_intern_str(&h->strings, h->near.v[frame]);
         return;
     }
     const struct pgk_heap_func *fn = &h->funcs.v[f->ref];

@@ -147,6 +147,8 @@ struct pgk_heap {
     struct pgk_heap_origin origin;
     struct pgk_recorded recorded;
     PGK_VEC(struct pgk_heap_unnamed_in) unnamed; /* by falling number; of symbolised ones */
+    PGK_VEC(uint32_t) near; /* by frame, may be shorter: string id of the symbol that is nearest to
+                               an address; 0 unknown */
     PGK_VEC(uint32_t) context_of; /* by stack node: context + 1, or 0; may be shorter. With
                                      PGK_CONTEXT_HELD while a thread changes the context */
     PGK_VEC(struct pgk_heap_type) types;
@@ -178,6 +180,8 @@ uint32_t pgk_heap_func(struct pgk_heap *h, uint64_t guid, uint32_t name, uint32_
 void pgk_heap_note_func_path(struct pgk_heap *h, uint32_t func, uint32_t path);
 uint32_t pgk_heap_frame(struct pgk_heap *h, enum pgk_frame_kind kind, uint32_t ref,
                         uint64_t where);
+/* Notes which symbol is nearest to an address: a string id. False when out of memory. */
+bool pgk_heap_note_near(struct pgk_heap *h, uint32_t frame, uint32_t symbol);
 
 /* Notes the discriminator with which the frame was met. */
 void pgk_heap_note_discriminator(struct pgk_heap *h, uint32_t frame, uint32_t discriminator);

@@ -51,7 +51,8 @@ static bool is_leaf_known(const struct prune *p, uint32_t stack)
 {
     const struct pgk_heap *from = p->k.from;
     const struct pgk_frame *f = &from->frames.v[from->stacks.nodes.v[stack].frame];
-    return pgk_u64_find(p->leaves.v, p->leaves.n, from->funcs.v[f->ref].guid) < p->leaves.n;
+    return f->kind != PGK_FRAME_ADDRESS &&
+           pgk_u64_find(p->leaves.v, p->leaves.n, from->funcs.v[f->ref].guid) < p->leaves.n;
 }
 
 static bool is_kept(const struct prune *p, const struct pgk_heap_context *c,
@@ -111,6 +112,16 @@ static void cut(const struct prune *p, frame_vec *s)
     s->n = n;
 }
 
+/* Leaves the frames that are in some function's record. */
+static void drop_unnamed(const struct prune *p, frame_vec *s)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < s->n; i++)
+        if (pgk_frame_has_record(&p->k.from->frames.v[s->v[i]]))
+            s->v[kept++] = s->v[i];
+    s->n = kept;
+}
+
 static int read_stack(struct prune *p, uint32_t node)
 {
     const struct pgk_stack_node *nodes = p->k.from->stacks.nodes.v;
@@ -121,6 +132,12 @@ static int read_stack(struct prune *p, uint32_t node)
     return 0;
 }
 
+/* What an old frame that stays is now. */
+static uint32_t new_frame(const struct prune *p, uint32_t old)
+{
+    return p->k.map.frames.v[p->k.map.first.v[old]];
+}
+
 /* Adds a context with its shortened stack; contexts whose stacks become equal are added up. */
 static int keep(struct prune *p, const struct pgk_heap_context *c, const struct pgk_mib *mib)
 {
@@ -128,15 +145,21 @@ static int keep(struct prune *p, const struct pgk_heap_context *c, const struct 
     frame_vec *s = &p->stack;
     PGK_TRY(read_stack(p, c->stack));
     size_t depth = s->n;
+    if (p->opts->named_only)
+        drop_unnamed(p, s);
     if (p->opts->collapse_recursion)
         collapse(s);
     if (p->opts->max_depth)
         cut(p, s);
+    if (!s->n)
+        return 0;
+    p->done.contexts_left++;
+    p->done.bytes_left = pgk_add_saturated(p->done.bytes_left, mib->v[PGK_MIB_TotalSize]);
     p->done.stacks_shortened += s->n < depth;
     uint32_t node = 0;
     for (size_t i = s->n; i-- > 0 && node != PGK_NODE_NONE;) {
         p->in_use[s->v[i]] = 1;
-        node = pgk_stack_push(&to->stacks, node, p->k.map.frames.v[s->v[i]]);
+        node = pgk_stack_push(&to->stacks, node, new_frame(p, s->v[i]));
     }
     if (node == PGK_NODE_NONE)
         return pgk_fail_nomem(p->err);
@@ -156,15 +179,10 @@ static int prune_contexts(struct prune *p)
         const struct pgk_heap_context *c = &from->contexts.v[i];
         struct pgk_mib mib;
         pgk_context_get(from, c, &mib);
-        uint64_t bytes = mib.v[PGK_MIB_TotalSize];
-        bool kept = is_kept(p, c, &mib);
         p->done.contexts++;
-        p->done.contexts_left += kept;
-        p->done.bytes = pgk_add_saturated(p->done.bytes, bytes);
-        if (!kept)
-            continue;
-        p->done.bytes_left = pgk_add_saturated(p->done.bytes_left, bytes);
-        PGK_TRY(keep(p, c, &mib));
+        p->done.bytes = pgk_add_saturated(p->done.bytes, mib.v[PGK_MIB_TotalSize]);
+        if (is_kept(p, c, &mib))
+            PGK_TRY(keep(p, c, &mib));
     }
     return 0;
 }
@@ -178,7 +196,7 @@ static int prune_call(struct prune *p, const struct pgk_heap_site *s)
     for (size_t i = p->stack.n; i-- > 0 && chain != PGK_NODE_NONE;) {
         if (!p->in_use[p->stack.v[i]])
             return 0;
-        chain = pgk_stack_push(&to->stacks, chain, p->k.map.frames.v[p->stack.v[i]]);
+        chain = pgk_stack_push(&to->stacks, chain, new_frame(p, p->stack.v[i]));
     }
     if (chain == PGK_NODE_NONE)
         return pgk_fail_nomem(p->err);
@@ -209,9 +227,10 @@ static int run(struct prune *p)
         return pgk_fail_nomem(p->err);
     if (p->opts->leaves_in)
         PGK_TRY(find_leaves(p));
-    /* One new frame for each old one, so that a position in the map is the old frame. */
     for (size_t i = 0; i < from->frames.n; i++)
-        PGK_TRY(pgk_rekey_keep(&p->k, p->err));
+        PGK_TRY(p->opts->named_only && !pgk_frame_has_record(&from->frames.v[i])
+                    ? pgk_rekey_replace(&p->k, NULL, 0, p->err)
+                    : pgk_rekey_keep(&p->k, p->err));
     PGK_TRY(prune_contexts(p));
     PGK_TRY(prune_sites(p));
     PGK_TRY(pgk_heap_add_whole(p->k.to, from, p->k.node_map, p->err));
@@ -223,6 +242,14 @@ static int run(struct prune *p)
     return 0;
 }
 
+static bool has_functions(const struct pgk_heap *h)
+{
+    for (size_t i = 0; i < h->frames.n; i++)
+        if (h->frames.v[i].kind != PGK_FRAME_ADDRESS)
+            return true;
+    return false;
+}
+
 int pgk_heap_prune(struct pgk_heap **into, const struct pgk_heap *from,
                    const struct pgk_heap_prune_opts *given, struct pgk_heap_pruned *done,
                    struct pgk_err *err)
@@ -231,7 +258,8 @@ int pgk_heap_prune(struct pgk_heap **into, const struct pgk_heap *from,
     struct pgk_heap_prune_opts opts;
     struct prune p = {.opts = &opts, .err = err};
     PGK_TRY(PGK_OPTS_TAKE(&opts, given, err));
-    PGK_TRY(pgk_heap_check_writable(from, NULL, "heap profile to prune", err));
+    if (!has_functions(from))
+        PGK_TRY(pgk_heap_check_writable(from, NULL, "heap profile to prune", err));
     PGK_TRY(pgk_heap_new(&to, err));
     int status = pgk_rekey_begin(&p.k, to, from, err);
     if (!status)

@@ -79,6 +79,12 @@ int pgk_rekey_keep(struct pgk_rekey *k, struct pgk_err *err)
     if (frame == PGK_INDEX_NONE)
         return pgk_fail_nomem(err);
     pgk_heap_note_discriminator(k->to, frame, f->discriminator);
+    const size_t at = k->map.first.n - 1;
+    const uint32_t near = at < k->from->near.n && k->from->near.v[at]
+                              ? copy_string(k->to, k->from, k->from->near.v[at])
+                              : 0;
+    if (near == PGK_INDEX_NONE || (near && !pgk_heap_note_near(k->to, frame, near)))
+        return pgk_fail_nomem(err);
     return pgk_rekey_replace(k, &frame, 1, err);
 }
 

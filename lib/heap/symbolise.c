@@ -10,6 +10,7 @@
 #include "path.h"
 #include "progress.h"
 #include "rekey.h"
+#include "symbol_names.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -27,6 +28,7 @@ struct symbolise {
     struct pgk_binaries *binaries;
     struct pgk_err *err;
     uint32_t *binary_of;           /* by module; PGK_INDEX_NONE: none given */
+    uint32_t *path_of;             /* by module: string id of where its file was; 0: unknown */
     size_t *addresses_of;          /* by module: addresses of call stacks in it */
     struct pgk_sym_chain *chains;  /* by old frame */
     struct pgk_arena arena;        /* of the chains */
@@ -34,6 +36,7 @@ struct symbolise {
     PGK_VEC(uint32_t) new_frames;
     bool keep_unnamed;             /* addresses */
     size_t *unnamed;               /* by module, and last those of none: addresses */
+    const char **near;             /* by old frame: the symbol nearest to an address without name */
     bool for_llvm;                 /* one function stands for all of its GUID */
     struct pgk_index by_guid;      /* these functions */
     uint8_t *use;                  /* by old frame: USED_... */
@@ -153,6 +156,11 @@ static int compare_addresses(const void *a, const void *b)
     return x->address < y->address ? -1 : x->address > y->address;
 }
 
+static bool is_named(const struct pgk_sym_chain *chain)
+{
+    return chain->count && chain->frames[0].function;
+}
+
 /* Looks up all addresses that lie in one binary. */
 static int look_up(struct symbolise *s, uint32_t binary)
 {
@@ -189,6 +197,9 @@ static int look_up(struct symbolise *s, uint32_t binary)
         while (addresses.v[a] != in.v[i].address)
             a++;
         s->chains[in.v[i].frame] = chains[a];
+        if (s->keep_unnamed && !is_named(&chains[a]))
+            s->near[in.v[i].frame] = pgk_symbol_names_near(
+                pgk_binaries_elf(s->binaries, binary), addresses.v[a]);
     }
     pgk_vec_free(&in);
     pgk_vec_free(&addresses);
@@ -240,22 +251,24 @@ static uint32_t make_func(struct symbolise *s, const struct pgk_sym_frame *f, ui
     return stand_in(s, func);
 }
 
-/* Where the file of an address was, as the profile has it, or else where it is: a string id. */
-static uint32_t path_of(struct symbolise *s, uint32_t module)
+/* Where the file of each module was, as the profile has it, or else where it is. */
+static int find_paths(struct symbolise *s)
 {
     const struct pgk_heap *from = s->k.from;
-    const uint32_t path = module == PGK_INDEX_NONE ? 0 : from->modules.v[module].path;
-    if (path)
-        return pgk_intern_cstr(&s->k.to->strings, pgk_intern_str(&from->strings, path));
-    if (module == PGK_INDEX_NONE || s->binary_of[module] == PGK_INDEX_NONE)
-        return 0;
-    return pgk_intern_cstr(&s->k.to->strings,
-                           pgk_elf_path(pgk_binaries_elf(s->binaries, s->binary_of[module])));
-}
-
-static bool is_named(const struct pgk_sym_chain *chain)
-{
-    return chain->count && chain->frames[0].function;
+    s->path_of = pgk_mem_zalloc(from->modules.n + 1, sizeof *s->path_of);
+    if (!s->path_of)
+        return pgk_fail_nomem(s->err);
+    for (size_t i = 0; i < from->modules.n; i++) {
+        const uint32_t path = from->modules.v[i].path, binary = s->binary_of[i];
+        const char *text = path ? pgk_intern_str(&from->strings, path)
+                           : binary == PGK_INDEX_NONE
+                               ? ""
+                               : pgk_elf_path(pgk_binaries_elf(s->binaries, binary));
+        s->path_of[i] = pgk_intern_cstr(&s->k.to->strings, text);
+        if (s->path_of[i] == PGK_INDEX_NONE)
+            return pgk_fail_nomem(s->err);
+    }
+    return 0;
 }
 
 static enum pgk_frame_kind kind_of(const struct pgk_sym_frame *f)
@@ -269,6 +282,19 @@ static bool is_left_out(const struct symbolise *s, const struct pgk_sym_chain *c
     return is_runtime(&chain->frames[0]) || (chain->frames[0].by_symbol && !s->keep_unnamed);
 }
 
+/* With the nearest symbol, as that says about what it is. */
+static int keep_unnamed(struct symbolise *s, size_t old)
+{
+    PGK_TRY(pgk_rekey_keep(&s->k, s->err));
+    if (!s->near[old] || !*s->near[old])
+        return 0;
+    const uint32_t name = pgk_intern_cstr(&s->k.to->strings, s->near[old]);
+    return name != PGK_INDEX_NONE &&
+                   pgk_heap_note_near(s->k.to, s->k.map.frames.v[s->k.map.frames.n - 1], name)
+               ? 0
+               : pgk_fail_nomem(s->err);
+}
+
 /* Maps one old address frame to the frames of its chain, or to itself if it has no name. */
 static int map_address(struct symbolise *s, size_t old)
 {
@@ -278,12 +304,10 @@ static int map_address(struct symbolise *s, size_t old)
         const uint32_t module = s->k.from->frames.v[old].ref;
         s->unnamed[module == PGK_INDEX_NONE ? s->k.from->modules.n : module]++;
         if (s->keep_unnamed)
-            return pgk_rekey_keep(&s->k, s->err);
+            return keep_unnamed(s, old);
     } else if (!is_left_out(s, chain)) {
-        const uint32_t path = path_of(s, s->k.from->frames.v[old].ref);
+        const uint32_t path = s->path_of[s->k.from->frames.v[old].ref]; /* it has a binary */
         s->resolved++;
-        if (path == PGK_INDEX_NONE)
-            return pgk_fail_nomem(s->err);
         for (uint32_t i = 0; i < chain->count; i++) {
             const struct pgk_sym_frame *f = &chain->frames[i];
             uint32_t func = make_func(s, f, path);
@@ -305,7 +329,8 @@ static int map_frames(struct symbolise *s)
     const struct pgk_heap *from = s->k.from;
     s->chains = pgk_mem_zalloc(from->frames.n + 1, sizeof *s->chains);
     s->unnamed = pgk_mem_zalloc(from->modules.n + 1, sizeof *s->unnamed);
-    if (!s->chains || !s->unnamed)
+    s->near = pgk_mem_zalloc(from->frames.n + 1, sizeof *s->near);
+    if (!s->chains || !s->unnamed || !s->near)
         return pgk_fail_nomem(s->err);
     for (uint32_t b = 0; b < pgk_binaries_count(s->binaries); b++)
         for (size_t m = 0; m < from->modules.n; m++)
@@ -518,6 +543,7 @@ static int run(struct symbolise *s, struct pgk_heap_symbolised *done)
     const struct pgk_heap *from = s->k.from;
     size_t addresses = 0, contexts = from->contexts.n;
     PGK_TRY(match_modules(s));
+    PGK_TRY(find_paths(s));
     PGK_TRY(map_frames(s));
     PGK_TRY(list_unnamed(s));
     PGK_TRY(rekey(s));
@@ -578,9 +604,11 @@ int pgk_heap_symbolise(struct pgk_heap **heap, struct pgk_binaries *binaries,
     pgk_rekey_end(&s.k);
     pgk_index_free(&s.by_guid);
     pgk_mem_free(s.binary_of);
+    pgk_mem_free(s.path_of);
     pgk_mem_free(s.addresses_of);
     pgk_mem_free(s.chains);
     pgk_mem_free(s.unnamed);
+    pgk_mem_free(s.near);
     pgk_mem_free(s.use);
     pgk_mem_free(s.chain_of);
     pgk_arena_free(&s.arena);

@@ -53,6 +53,24 @@ int pgk_symbol_names_chains(const struct pgk_elf *elf, const uint64_t *addrs, si
     return 0;
 }
 
+const char *pgk_symbol_names_near(const struct pgk_elf *elf, uint64_t addr)
+{
+    const struct pgk_elf_sym *syms;
+    size_t n, before, after;
+    if (pgk_elf_symbols(elf, &syms, &n, NULL))
+        return "";
+    PGK_SEARCH(low, n, mid, syms[mid].addr <= addr)
+    for (before = low; before && !is_own_function(&syms[before - 1]);)
+        before--;
+    for (after = low; after < n && !is_own_function(&syms[after]);)
+        after++;
+    if (!before && after == n)
+        return "";
+    return after < n && (!before || syms[after].addr - addr < addr - syms[before - 1].addr)
+               ? syms[after].name
+               : syms[before - 1].name;
+}
+
 int pgk_symbol_names_functions(const struct pgk_elf *elf, pgk_sym_function_fn *fn, void *ctx,
                                struct pgk_err *err)
 {

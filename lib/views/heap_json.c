@@ -17,6 +17,8 @@ static void put_frame(struct pgk_json *j, const struct pgk_heap_frame *f)
             pgk_json_hex_bytes(j, "build_id", f->build_id, f->build_id_size);
         if (*f->module_path)
             pgk_json_text(j, "module", f->module_path);
+        if (*f->near_symbol)
+            pgk_json_text(j, "near", f->near_symbol);
         pgk_json_hex(j, "address", f->address, 16);
         pgk_json_end_object(j);
         return;

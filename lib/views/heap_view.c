@@ -1,6 +1,7 @@
 /* Shared by all views of a heap profile. */
 #include "heap_view.h"
 
+#include "demangle.h"
 #include "mem.h"
 #include "mib.h"
 #include "path.h"
@@ -174,6 +175,12 @@ uint32_t pgk_heap_frame_line(const struct pgk_heap_frame *f)
 const char *pgk_view_address(char buf[PGK_ADDRESS_TEXT], const struct pgk_heap_frame *f)
 {
     const char *name = pgk_base_name(f->module_path);
-    snprintf(buf, PGK_ADDRESS_TEXT, *name ? "[%s]+0x%" PRIx64 : "%s0x%" PRIx64, name, f->address);
+    char *near = *f->near_symbol ? pgk_demangle(f->near_symbol) : NULL;
+    const int n = snprintf(buf, PGK_ADDRESS_TEXT, *name ? "[%s]+0x%" PRIx64 : "%s0x%" PRIx64, name,
+                           f->address);
+    if (*f->near_symbol && n > 0 && n < PGK_ADDRESS_TEXT)
+        snprintf(buf + n, (size_t)(PGK_ADDRESS_TEXT - n), " (near %s)",
+                 near ? near : f->near_symbol);
+    pgk_mem_free(near);
     return buf;
 }

@@ -76,8 +76,9 @@ PGK_MUST_USE int pgk_heap_view_stack(const struct pgk_heap *heap, size_t context
                                      struct pgk_arena *arena, struct pgk_heap_frame **frames,
                                      size_t *count, struct pgk_err *err);
 
-/* "[libx.so]+0x1234" of an address, or "0x1234" where the module's file is not known. */
-enum { PGK_ADDRESS_TEXT = 300 };
+/* "[libx.so]+0x1234" of an address, or "0x1234" where the module's file is not known; and the
+ * symbol nearest to it, " (near name)", if that is known. */
+enum { PGK_ADDRESS_TEXT = 600 };
 const char *pgk_view_address(char buf[PGK_ADDRESS_TEXT], const struct pgk_heap_frame *f);
 
 /* Line of a frame in its function's file; 0 unknown. */

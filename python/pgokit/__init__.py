@@ -21,7 +21,8 @@ from pgokit._compare import CounterComparison, HeapComparison, SampleChange, Sam
 from pgokit._counters import (CountedFunction, CounterProfile, GcovFunction, GcovProfile,
                               SeenValue)
 from pgokit._files import File, FileInfo, Format, Input, detect, formats
-from pgokit._heap import (Context, Field, Frame, HeapPoint, HeapProfile, HeapTimes, heap_fields)
+from pgokit._heap import (Context, Field, Frame, HeapPoint, HeapProfile, HeapTimes, Unnamed,
+                          heap_fields)
 from pgokit._library import Error, Path, demangled, lib
 from pgokit._sample import Record, SampledFunction, SampleProfile, SampleSummary
 from pgokit._sample_build import BuiltFunction, SampleBuilder
@@ -32,7 +33,7 @@ __all__ = [
     "CounterProfile", "Error", "Field", "FileInfo", "Format", "Frame", "GcovFunction",
     "GcovProfile", "HeapComparison", "HeapPoint", "HeapProfile", "HeapTimes", "Profile", "Record",
     "SampleBuilder", "SampleChange", "SampleComparison", "SampleProfile", "SampleSummary",
-    "SampledFunction", "SeenValue", "convert", "demangled", "detect", "ffi", "formats",
+    "SampledFunction", "SeenValue", "Unnamed", "convert", "demangled", "detect", "ffi", "formats",
     "heap_fields", "lib", "merge", "read",
 ]
 

@@ -10,6 +10,7 @@ from pgokit._library import Handle, Path, Strings, call, lib, path_bytes, sized,
 class Binaries(Handle):
     """The programs and libraries that a profile was recorded from, with their debug information.
 
+    Others are looked for where the profile says that they were, if that is still the same build.
     Where none are given, they are looked for by the build ids that a profile names: in debug_dirs
     and sysroots, in /usr/lib/debug, in the caches of perf and of debuginfod and, if `download` is
     true and DEBUGINFOD_URLS is set, on the servers that it names.
@@ -30,7 +31,7 @@ class Binaries(Handle):
         opts = sized("struct pgk_binaries_opts", debug_dirs=folders.array,
                      n_debug_dirs=folders.count, sysroots=roots.array, n_sysroots=roots.count,
                      threads=threads, use_caches=use_caches, download=download,
-                     symbols_suffice=symbols_suffice, find_binaries=self.searches)
+                     symbols_suffice=symbols_suffice, find_binaries=self.searches, use_paths=True)
         call(lib.pgk_binaries_new, self._box, opts)
         for path in paths:
             self.add(path)

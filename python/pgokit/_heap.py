@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any, Iterable, Iterator
+from typing import Any, Callable, Iterable, Iterator
 
 from pgokit._binaries import Binaries, BinariesLike, as_binaries
 from pgokit._compare import HeapComparison, as_figures
 from pgokit._files import File, FileInfo, Input, call_read_all, file_title
-from pgokit._library import (Both, Handle, Part, Path, call, demangled, ffi, lib, name_bytes,
-                             path_bytes, sized, text)
+from pgokit._library import (Both, Error, Handle, Part, Path, call, demangled, ffi, lib,
+                             name_bytes, path_bytes, sized, text)
 
 _NEWEST_RAW = 5
 _FRAMES_AT_ONCE = 64
@@ -58,6 +58,8 @@ class Frame:
     address: int | None  #: link-time address in its module, or None for a place in a function
     build_id: bytes  #: of the module of an address; b"" unknown
     by_symbol: bool = False  #: code without debug information in a file that has some: no record
+    module_path: str = ""  #: where the file of the function or address was; "" unknown
+    near: str = ""  #: linkage name of the symbol nearest to an address without name; "" unknown
 
     @classmethod
     def of(cls, linkage_name: str, file: str = "", line: int | None = None, *,
@@ -71,10 +73,14 @@ class Frame:
 
     @property
     def function(self) -> str:
-        """The name that the programmer wrote, without parameters; else what is known instead."""
+        """The name that the programmer wrote, without parameters; else what is known instead:
+        "[libx.so]+0x1234" of an address."""
         if self.linkage_name:
             return demangled(self.linkage_name)
-        return f"0x{self.address:x}" if self.address is not None else f"GUID {self.guid:#018x}"
+        if self.address is None:
+            return f"GUID {self.guid:#018x}"
+        module = self.module_path.rpartition("/")[2]
+        return f"[{module}]+0x{self.address:x}" if module else f"0x{self.address:x}"
 
     @property
     def place(self) -> str:
@@ -87,10 +93,12 @@ def _as_frame(frame: Any) -> Frame:
     if frame.is_address:
         size = frame.build_id_size
         build_id = ffi.buffer(frame.build_id, size)[:] if size else b""
-        return Frame("", "", None, None, False, 0, 0, 0, frame.address, build_id)
+        return Frame("", "", None, None, False, 0, 0, 0, frame.address, build_id,
+                     module_path=text(frame.module_path), near=text(frame.near_symbol))
     line = (frame.decl_line + frame.line_offset) % 2**32 if frame.decl_line else None
     return Frame(text(frame.function), text(frame.file), line, frame.column or None, frame.inlined,
-                 frame.discriminator, frame.guid, frame.line_offset, None, b"", frame.by_symbol)
+                 frame.discriminator, frame.guid, frame.line_offset, None, b"", frame.by_symbol,
+                 text(frame.module_path))
 
 
 def _as_frames(frames: Iterable[Frame]) -> tuple[Any, int, list[Any]]:
@@ -216,6 +224,15 @@ class HeapTimes:
     points: tuple[HeapPoint, ...]  #: the curve; () if there is none
 
 
+@dataclasses.dataclass(frozen=True)
+class Unnamed:
+    """Code of a program or library that no name was found for."""
+
+    module_path: str  #: where its file was; "" unknown
+    build_id: bytes  #: b"" unknown
+    frames: int  #: distinct addresses
+
+
 class HeapProfile(Handle):
     """A heap profile: a collection of contexts."""
 
@@ -224,6 +241,7 @@ class HeapProfile(Handle):
     def __init__(self) -> None:
         super().__init__("pgk_heap", lib.pgk_heap_close)
         self._file: File | None = None
+        self._for_people = False  # compilers do not know some of the frames
         #: The file that it was read from; None for what was merged or made.
         self.info: FileInfo | None = None
         call(lib.pgk_heap_new, self._box)
@@ -231,27 +249,44 @@ class HeapProfile(Handle):
     @classmethod
     def read(cls, path: Path, *, binaries: BinariesLike = None, weight: int = 1) -> HeapProfile:
         """Reads a file of any format of heap profiles. Addresses get names by `binaries`, or, if
-        that is None, by programs and libraries that are found by build id; where the program is
-        not found they stay addresses."""
+        that is None, by programs and libraries that are found where they were recorded or by build
+        id; what no binary names stays an address."""
         return cls._of_file(File(path), binaries, weight)
 
     @classmethod
     def _of_file(cls, file: File, binaries: BinariesLike, weight: int = 1) -> HeapProfile:
         profile = cls()
-        call(lib.pgk_heap_read_file, profile._handle, file.handle, weight)
+
+        def read() -> None:
+            profile.close()
+            call(lib.pgk_heap_new, profile._box)
+            call(lib.pgk_heap_read_file, profile._handle, file.handle, weight)
+
+        profile._read(read, binaries)
         profile._file, profile.info = file, file.info()
-        profile._give_names(binaries)
         return profile
 
     @classmethod
     def read_all(cls, inputs: Iterable[Input], *, binaries: BinariesLike = None,
                  threads: int = 0) -> HeapProfile:
         """Adds up any number of files: paths, or pairs of a path and how often it counts."""
-        profile = cls()
-        profile.close()
-        call_read_all(lib.pgk_heap_read_all, profile._box, inputs, threads)
-        profile._give_names(binaries)
+        profile, files = cls(), list(inputs)
+
+        def read() -> None:
+            profile.close()
+            call_read_all(lib.pgk_heap_read_all, profile._box, files, threads)
+
+        profile._read(read, binaries)
         return profile
+
+    def _read(self, read: Callable[[], None], binaries: BinariesLike) -> None:
+        read()
+        try:
+            self._give_names(binaries)
+        except Error as error:
+            if binaries is not None or error.status != "EMPTY":
+                raise
+            read()  # what was found names nothing
 
     def _give_names(self, given: BinariesLike) -> None:
         binaries = as_binaries(given, symbols_suffice=lib.pgk_heap_lacks_accesses(self._handle))
@@ -259,21 +294,37 @@ class HeapProfile(Handle):
             found = sized("struct pgk_heap_found")
             with Both(self, binaries):
                 call(lib.pgk_heap_find_binaries, self._handle, binaries._handle, found)
-            if not found.program:
+            if not found.program and not found.at_path:
                 return
         self.name(binaries)
 
     def name(self, binaries: Binaries | Iterable[Path]) -> None:
         """Gives names of functions, files and lines to what is known by address or by number
-        only, and finds the types of objects."""
+        only, and finds the types of objects. What has no name stays an address."""
         binaries = as_binaries(binaries)
         with Both(self, binaries):
             self._changed()
             if lib.pgk_heap_needs_binaries(self._handle):
-                call(lib.pgk_heap_symbolise, self._box, binaries._handle, ffi.NULL, ffi.NULL)
+                self._for_people = True
+                opts = sized("struct pgk_heap_symbolise_opts", keep_unnamed=True)
+                call(lib.pgk_heap_symbolise, self._box, binaries._handle, opts, ffi.NULL)
             else:
                 call(lib.pgk_heap_name_functions, self._handle, binaries._handle)
             call(lib.pgk_heap_find_types, self._handle, binaries._handle, True)
+
+    @property
+    def unnamed(self) -> list[Unnamed]:
+        """The programs and libraries with code that name() found no name for, that with most
+        first; what was merged or pruned afterwards is not in it."""
+        with self._lock:
+            found = sized("struct pgk_heap_unnamed")
+            rows: list[Unnamed] = []
+            while lib.pgk_heap_unnamed_at(self._handle, len(rows), found):
+                size = found.build_id_size
+                rows.append(Unnamed(text(found.path),
+                                    ffi.buffer(found.build_id, size)[:] if size else b"",
+                                    found.frames))
+            return rows
 
     @property
     def needs_binaries(self) -> bool:
@@ -355,6 +406,7 @@ class HeapProfile(Handle):
             other = type(self)()
             other.close()
             call(lib.pgk_heap_copy, other._box, self._handle)
+            other._for_people = self._for_people
             return other
 
     def merge(self, other: HeapProfile, weight: int = 1) -> None:
@@ -365,18 +417,21 @@ class HeapProfile(Handle):
         with Both(self, other):
             self._changed()
             call(lib.pgk_heap_merge, self._handle, other._handle)
+            self._for_people |= other._for_people
 
     def prune(self, *, min_bytes: int = 0, min_count: int = 0, cold_only: bool = False,
               hot_only: bool = False, max_depth: int = 0,
-              collapse_recursion: bool = False) -> HeapProfile:
-        """A new profile without contexts below these numbers, with shorter stacks."""
+              collapse_recursion: bool = False, named_only: bool = False) -> HeapProfile:
+        """A new profile without contexts below these numbers, with shorter stacks; with
+        named_only, without frames that compilers do not know."""
         opts = sized("struct pgk_heap_prune_opts", min_bytes=min_bytes, min_count=min_count,
                      cold_only=cold_only, hot_only=hot_only, max_depth=max_depth,
-                     collapse_recursion=collapse_recursion)
+                     collapse_recursion=collapse_recursion, named_only=named_only)
         with self._lock:
             other = type(self)()
             other.close()
             call(lib.pgk_heap_prune, other._box, self._handle, opts, ffi.NULL)
+            other._for_people = self._for_people and not named_only
             return other
 
     def write(self, path: Path, to: str = "any", *, full_schema: bool = True,
@@ -388,8 +443,15 @@ class HeapProfile(Handle):
                      viewers "html", "pprof", "folded", "speedscope", "csv", "json",
                      "markdown"
         full_schema  of indexed profiles: all fields, not only the compiler's
-        version      of raw profiles"""
+        version      of raw profiles
+
+        Compilers get no frames that they do not know: addresses, and code without debug
+        information (see `unnamed`)."""
         target, name = lib.pgk_indexed_target(name_bytes(to)), path_bytes(path)
+        if self._for_people and (target != ffi.NULL or to == "yaml"):
+            with self.prune(named_only=True) as other:
+                other.write(path, to, full_schema=full_schema)
+                return
         with self._lock:
             if target != ffi.NULL:
                 opts = sized("struct pgk_indexed_write_opts", target=target[0],

@@ -235,6 +235,34 @@ def gate_for_growth(folder):
     example("growth_gate.py", folder, str(HEAP), str(twice), "100")
 
 
+def unnamed_frames_stay(folder):
+    """Below a library that has no name for its function; and what compilers get is the same as by
+    pgokit merge."""
+    gcc, programs = tool("gcc"), SOURCE / "tests/python/programs"
+    run([gcc, "-O1", "-s", "-fPIC", "-shared", "-Wl,--build-id",
+         str(programs / "python_library.c"), "-o", "libinside.so"], folder)
+    run([gcc, "-g", "-O1", str(programs / "python_outside.c"), "./libinside.so", "-o", "outside"],
+        folder)
+    if said("record", "heap", "--help").returncode:
+        raise Skip("pgokit record does not run here")
+    run([PGOKIT, "record", "heap", "-o", "p.profraw", "--", "./outside"], folder)
+    profile = pgokit.HeapProfile.read(pathlib.Path(folder, "p.profraw"))
+    context, = [context for context in profile if context["TotalSize"] == 1234]
+    names = [frame.function for frame in context.frames]
+    require(re.fullmatch(r"make \[libinside\.so\]\+0x[0-9a-f]+ through main", " ".join(names[:4])),
+            f"{names}")
+    require(os.path.samefile(context.frames[1].module_path,
+                             os.path.join(folder, "libinside.so")), f"{context.frames}")
+    require(any(library.module_path.endswith("/libinside.so") and library.frames == 1
+                for library in profile.unnamed), f"{profile.unnamed}")
+    require(len(profile.prune(max_depth=2)) <= len(profile), "pruned")
+    merged = pgokit.HeapProfile.read_all([pathlib.Path(folder, "p.profraw")])
+    merged.write(pathlib.Path(folder, "got"))
+    run([PGOKIT, "merge", "-q", "--full-schema", "p.profraw", "-o", "wanted"], folder)
+    require(pathlib.Path(folder, "got").read_bytes() == pathlib.Path(folder, "wanted").read_bytes(),
+            "other bytes than of pgokit merge")
+
+
 def function_that_must_not_allocate(folder):
     build_app(folder)
     names = {"PROGRAM": "./app", "FUNCTION": "draw_frame"}
@@ -257,6 +285,7 @@ def main():
     cases.run("example: contexts as CSV", contexts_as_csv)
     cases.run("example: a sample profile from scratch", samples_of_ones_own)
     cases.run("example: a gate for growth", gate_for_growth)
+    cases.run("frames without a name stay in their stacks", unnamed_frames_stay)
     cases.run("example: a function that must not allocate", function_that_must_not_allocate)
     cases.finish()
 

@@ -111,7 +111,8 @@ def check_names(folder):
     frames = frames_of(folder, raw)
     require(frames[:4] == ["make", "libinside.so", "through", "main"], frames)
     shown = run([PGOKIT, "show", raw], folder)
-    require(re.search(r"\n +make +outside\.c:\d+\n +\[libinside\.so\]\+0x[0-9a-f]+\n +through\n"
+    require(re.search(r"\n +make +outside\.c:\d+\n"
+                      r" +\[libinside\.so\]\+0x[0-9a-f]+ \(near through\)\n +through\n"
                       r" +main +outside\.c:\d+\n", shown.stdout), shown.stdout)
     build_id = re.search(r"Build ID: ([0-9a-f]+)",
                          run(["readelf", "-n", library], folder).stdout)[1]
@@ -130,6 +131,19 @@ def check_names(folder):
     frames = frames_of(folder, "p.profdata", "-b", program)
     require(len(frames) >= 3 and frames[0] == "make" and frames[2] == "main", frames)
     return program, raw
+
+
+def package_of_debug_symbols(folder):
+    """Of a program of Debian it is named which package would give names."""
+    package = subprocess.run(["dpkg", "-S", os.path.realpath("/usr/bin/sort")], check=False,
+                             capture_output=True, text=True).stdout.partition(":")[0]
+    if not package:
+        raise Skip("missing: the files of dpkg")
+    raw = os.path.join(folder, "p.profraw")
+    record(folder, "/usr/bin/sort", INVENTORY, options=["-o", raw])
+    said = run([PGOKIT, "show", raw], folder).stderr
+    require("not named: " not in said or f"; install {package}-dbgsym" in said, said)
+    require("not named: sort (build id" in said, said)
 
 
 def names_without_an_option(folder):
@@ -677,6 +691,7 @@ def main():
         cases.run(f"CMake example: {compiler}", cmake, compiler)
         cases.run(f"Meson example: {compiler}", meson, compiler)
     cases.run("a profile says what ran", says_what_ran)
+    cases.run("the package of debug symbols", package_of_debug_symbols)
     cases.run("names without an option", names_without_an_option)
     cases.run("a program that was built anew gives no names", names_of_another_build)
     cases.run("long command lines and many libraries are cut", long_texts_are_cut)

@@ -224,6 +224,59 @@ static void nothing_else_changes(void **state)
     pgk_heap_close(&h);
 }
 
+static size_t stack_of_bytes(const struct pgk_heap *h, uint64_t bytes,
+                             struct pgk_heap_frame frames[8])
+{
+    for (size_t i = 0; i < pgk_heap_contexts(h); i++)
+        if (pgk_heap_value(h, i, PGK_MIB_TotalSize) == bytes)
+            return pgk_heap_stack(h, i, frames, 8);
+    return 0;
+}
+
+/* Code without a name stays in stacks, unless compilers are to read them. */
+static void unnamed_frames_can_be_dropped(void **state)
+{
+    (void)state;
+    struct pgk_heap *h = new_heap(), *all = NULL, *named = NULL;
+    struct pgk_heap_frame f[8];
+    struct pgk_heap_pruned done = {.struct_size = sizeof done};
+    const uint32_t outer = pgk_heap_func(h, 1, 0, 0, 0), leaf = pgk_heap_func(h, 2, 0, 0, 0);
+    const uint32_t frames[] = {
+        pgk_heap_frame(h, PGK_FRAME_CALLER, leaf, 0),
+        pgk_heap_frame(h, PGK_FRAME_ADDRESS, PGK_INDEX_NONE, 5),
+        pgk_heap_frame(h, PGK_FRAME_SYMBOL, pgk_heap_func(h, 3, 0, 0, 0), 0),
+        pgk_heap_frame(h, PGK_FRAME_CALLER, outer, 0)};
+    static const struct {
+        size_t first, n;
+        uint64_t bytes;
+    } stacks[] = {{0, 4, 5}, {1, 2, 7}, {1, 3, 9}};
+    for (size_t i = 0; i < 3; i++) {
+        struct pgk_mib m = {.known = UINT64_C(1) << PGK_MIB_TotalSize};
+        m.v[PGK_MIB_TotalSize] = stacks[i].bytes;
+        assert_int_equal(pgk_heap_add(h, pgk_stack_add(&h->stacks, frames + stacks[i].first,
+                                                       stacks[i].n), &m, NULL), 0);
+    }
+    struct pgk_heap_prune_opts opts = {.struct_size = sizeof opts};
+    assert_int_equal(pgk_heap_prune(&all, h, &opts, &done, NULL), 0);
+    assert_int_equal(done.contexts_left, 3);
+    assert_int_equal(stack_of_bytes(all, 5, f), 4);
+    assert_true(f[1].is_address);
+    opts.named_only = true;
+    assert_int_equal(pgk_heap_prune(&named, h, &opts, &done, NULL), 0);
+    assert_int_equal(done.contexts, 3);
+    assert_int_equal(done.contexts_left, 2);
+    assert_int_equal(done.bytes_left, 14);
+    assert_int_equal(done.stacks_shortened, 2);
+    assert_int_equal(stack_of_bytes(named, 5, f), 2);
+    assert_int_equal(f[0].guid, 2);
+    assert_int_equal(f[1].guid, 1);
+    assert_int_equal(stack_of_bytes(named, 9, f), 1);
+    assert_int_equal(f[0].guid, 1);
+    pgk_heap_close(&named);
+    pgk_heap_close(&all);
+    pgk_heap_close(&h);
+}
+
 static void addresses_are_refused(void **state)
 {
     (void)state;
@@ -270,6 +323,7 @@ int main(void)
         cmocka_unit_test(recursion_is_collapsed),
         cmocka_unit_test(random_recursion),
         cmocka_unit_test(nothing_else_changes),
+        cmocka_unit_test(unnamed_frames_can_be_dropped),
         cmocka_unit_test(addresses_are_refused),
         cmocka_unit_test(out_of_memory),
     };

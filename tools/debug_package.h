@@ -1,0 +1,11 @@
+/* Which package of Debian has the debug symbols of a file. */
+#ifndef DEBUG_PACKAGE_H
+#define DEBUG_PACKAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* The name of the package, if the file is one of a package that is installed here. */
+bool debug_package_of(const char *path, char *name, size_t size);
+
+#endif
