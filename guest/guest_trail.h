@@ -33,7 +33,7 @@ struct pgg_word {
     u64 was;
 };
 enum {
-    PGG_TRAIL = 256,                  /* frames */
+    PGG_TRAIL = 512,                  /* frames */
     PGG_TRAIL_FRESH = PGG_TRAIL / 2,  /* that one walk may put in front of the others */
     PGG_TRAIL_ALONE = PGG_TRAIL_FRESH + PGG_TRAIL / 4, /* where these end if there are no others */
     /* The words of frame i begin at PGG_READ_MOST * i or after it, and those of the last frame at

@@ -264,6 +264,7 @@ PGG_INLINE bool is_code(u64 pc)
     return pc >= PGG_PAGE - 1;
 }
 
+/* How many frames there are; their addresses are in pcs, unless that is NULL. */
 static u32 walk(struct pgg_walker *t, uintptr_t here, u64 *pcs, u32 depth, bool tables)
 {
     struct place p = first_place(t, here);
@@ -271,7 +272,9 @@ static u32 walk(struct pgg_walker *t, uintptr_t here, u64 *pcs, u32 depth, bool 
     if (PGG_UNLIKELY(!on_own_stack(t, here)))
         p.hi = see_stack(t, pgg_frame_pair(here));
     while (n < depth && is_code(p.pc)) {
-        pcs[n++] = p.pc;
+        if (PGG_LIKELY(pcs))
+            pcs[n] = p.pc;
+        n++;
         if (!leave_any(t, &p, NULL, tables))
             break;
     }
@@ -432,12 +435,22 @@ static void remember_words(struct pgg_walked *w, const struct pgg_trail *trail, 
         remember_word(w, (uintptr_t)from->at, from->was);
 }
 
+static bool by_tables(void)
+{
+    return pgg_modules_ready && !pgg_walk_options.frame_pointers;
+}
+
+bool pgg_walk_goes_on(struct pgg_walker *t, const void *frame)
+{
+    const u32 depth = (u32)pgg_walk_options.depth;
+    return walk(t, (uintptr_t)frame, NULL, depth + 1, by_tables()) > depth;
+}
+
 struct pgg_stack_found pgg_walk(struct pgg_walker *t, const void *frame, u64 *pcs)
 {
     const uintptr_t here = (uintptr_t)frame;
     const u32 depth = (u32)pgg_walk_options.depth;
-    const bool remember = worth_it(t),
-               tables = pgg_modules_ready && !pgg_walk_options.frame_pointers;
+    const bool remember = worth_it(t), tables = by_tables();
     struct pgg_stack_found found = {
         .n = on_own_stack(t, here) && has_short_stack(t)
                  ? walk_trail(t, here, depth, tables)
@@ -445,10 +458,12 @@ struct pgg_stack_found pgg_walk(struct pgg_walker *t, const void *frame, u64 *pc
     struct pgg_walked *w = places(t, here) + (t->walks++ & 1);
     if (PGG_UNLIKELY(!found.n)) {
         found.n = walk(t, here, pcs, depth, tables);
+        found.full = found.n == depth;
         found.hash = pgg_trail_hash_pcs(pcs, found.n);
         return found;
     }
     found.in_trail = true;
+    found.full = found.n == depth;
     found.hash = pgg_trail_hash(&t->trail, found.n);
     if (remember) {
         w->frame = here;

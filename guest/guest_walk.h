@@ -48,11 +48,14 @@ void pgg_walker_init(struct pgg_walker *w);
 struct pgg_stack_found {
     u64 hash; /* pgg_trail_hash_pcs */
     u32 n;
+    bool full;                /* it has as many frames as the walk may have */
     bool in_trail;            /* pgg_walk_pcs has the addresses until the next walk */
     struct pgg_walked *reads; /* NULL: it is not to be remembered */
 };
 /* The addresses are in pcs, unless they are in the trail. */
 struct pgg_stack_found pgg_walk(struct pgg_walker *w, const void *frame, u64 *pcs);
+/* Whether a stack that is full has more frames. */
+bool pgg_walk_goes_on(struct pgg_walker *w, const void *frame);
 void pgg_walk_pcs(const struct pgg_walker *w, const struct pgg_stack_found *found, u64 *pcs);
 /* The stack of code that a signal interrupted, for its handler: takes no memory and no lock. First
  * where it was interrupted, then return addresses minus one. */

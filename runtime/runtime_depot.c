@@ -128,7 +128,7 @@ static u32 lookup(u64 hash, const u64 *pcs, u32 n)
 
 /* The number of a stack, a new one if it has none; 0 without memory. A context is filled before it
  * is put into its list, so that who walks the list without a lock finds it whole. */
-static PGG_COLD u32 intern(u64 hash, const u64 *pcs, u32 n)
+static PGG_COLD u32 intern(u64 hash, const u64 *pcs, u32 n, bool cut)
 {
     volatile u32 *bucket = &buckets[hash >> 48];
     u32 head = __atomic_load_n(bucket, __ATOMIC_ACQUIRE), id = find(head, 0, pcs, n);
@@ -142,7 +142,8 @@ static PGG_COLD u32 intern(u64 hash, const u64 *pcs, u32 n)
         !have_span(&spans[id / SPAN], SPAN * sizeof(struct pgrt_context)))
         return 0;
     struct pgrt_context *c = context_at(id);
-    *c = (struct pgrt_context){.frame = frame, .n = n & 255, .next = head & 0xffffff};
+    *c = (struct pgrt_context){
+        .frame = frame & (FRAMES_MAX - 1), .cut = cut, .n = n & 255, .next = head & 0xffffff};
     while (!__atomic_compare_exchange_n(bucket, &head, id, false, __ATOMIC_ACQ_REL,
                                         __ATOMIC_ACQUIRE)) {
         /* Somebody else was here; perhaps with the same stack. The number is then wasted. */
@@ -187,7 +188,8 @@ static PGG_COLD u32 context_new(struct pgrt_thread *t, const void *frame,
         take_pcs(&t->walker, found, pcs);
         pgg_modules_learn(pcs, found->n);
     }
-    return intern(found->hash, pcs, found->n);
+    return intern(found->hash, pcs, found->n,
+                  found->full && pgg_walk_goes_on(&t->walker, frame));
 }
 
 _Static_assert(PGRT_CACHE_WAYS * sizeof(struct pgrt_cached) == PGG_LINE, "a set is a line");

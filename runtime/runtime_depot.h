@@ -12,7 +12,8 @@ enum {
     PGRT_CACHE_WAYS = 4,
 };
 struct pgrt_context {
-    u32 frame;            /* the innermost one */
+    u32 frame : 31;       /* the innermost one */
+    u32 cut : 1;          /* the stack has more frames */
     u32 n : 8, next : 24; /* frames */
 };
 _Static_assert(PGRT_DEPTH_MAX < 1 << 8 && PGRT_CONTEXTS_MAX <= 1 << 24, "they fit");

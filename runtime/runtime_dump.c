@@ -153,10 +153,11 @@ static void take(void *arg, const struct pgrt_mib *m)
 static void take_life(void *arg, const struct pgrt_allocated *b)
 {
     struct merged *all = arg;
-    if (b->context >= all->n)
+    const u32 id = pgrt_context_of(b);
+    if (id >= all->n)
         return;
-    struct of_context *c = &all->of[b->context];
-    struct sum *sum = c->allocated ? sum_of(all, b->context) : NULL;
+    struct of_context *c = &all->of[id];
+    struct sum *sum = c->allocated ? sum_of(all, id) : NULL;
     if (sum)
         add_allocated(all, &sum->life, b);
     else
@@ -362,12 +363,17 @@ static u64 plan_texts(struct plan *p, u64 off)
     return (n + paths + sizeof(u64) - 1) & ~(u64)(sizeof(u64) - 1);
 }
 
+static bool is_cut(const struct merged *all, u32 id)
+{
+    return mib_of(all, id).AllocCount && pgrt_context(id)->cut;
+}
+
 /* Says where the series is, its breakdowns, and what is known of contexts over time, from `off` on;
  * bytes of all, and of the notes. */
 static u64 plan_notes(const struct merged *all, struct plan *p, u64 off)
 {
     static const enum pgk_notes_parts order[] = {PGK_NOTES_SERIES, PGK_NOTES_BREAKDOWNS,
-                                                 PGK_NOTES_LIVES};
+                                                 PGK_NOTES_LIVES, PGK_NOTES_CUT};
     const u64 first = off;
     const struct pgrt_notes *now = pgrt_sheets_notes();
     struct pgrt_notes *notes = &p->notes;
@@ -383,6 +389,7 @@ static u64 plan_notes(const struct merged *all, struct plan *p, u64 off)
     for (u32 id = 1; id < all->n; id++) {
         const struct pgrt_life l = life_of(all, id);
         notes->part[PGK_NOTES_LIVES].records += has_life(&l);
+        notes->part[PGK_NOTES_CUT].records += is_cut(all, id);
     }
     for (u32 i = 0; i < sizeof order / sizeof *order; i++) {
         struct pgk_notes_part *part = &notes->part[order[i]];
@@ -407,6 +414,9 @@ static void put_notes(struct pgrt_out *to, const struct merged *all)
         if (has_life(&l))
             pgrt_out(to, &l, sizeof l);
     }
+    for (u32 id = 1; id < all->n; id++)
+        if (is_cut(all, id))
+            put_u64(to, id);
     pgrt_out(to, texts, all->plan.texts_bytes);
     pgrt_out(to, notes, sizeof *notes);
 }

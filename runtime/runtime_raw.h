@@ -40,6 +40,11 @@ struct pgrt_allocated {
     struct pgrt_touched use; /* of those the thread has ended */
 };
 
+static inline u32 pgrt_context_of(const struct pgrt_allocated *b)
+{
+    return b->context & ~PGK_NOTES_CUT_STACK;
+}
+
 struct pgrt_facts {
 #define PGK_FACT(name, meaning) u64 name;
 #include "heap_notes.def"

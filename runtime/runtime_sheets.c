@@ -272,7 +272,7 @@ static struct pgrt_allocated *add_allocated(const struct pgrt_sheets *own, u32 c
     to[0] = context;
     to[1] = c->n;
     pgrt_context_pcs(c, to + 2, c->n);
-    *b = (struct pgrt_allocated){.context = context};
+    *b = (struct pgrt_allocated){.context = context | (c->cut ? PGK_NOTES_CUT_STACK : 0)};
     /* A kill, or a copy of the file, finds both whole or not at all. */
     facts->stack_bytes += stack_bytes;
     __atomic_store_n(stacks, *stacks + 1, __ATOMIC_RELEASE);
@@ -339,8 +339,8 @@ u64 pgrt_sheets_add_alive(u64 *bytes, u32 n)
         const struct pgrt_allocated *b = pgrt_sheet_part(s, PGK_NOTES_ALLOCATED),
                                     *end = b + __atomic_load_n(records, __ATOMIC_ACQUIRE);
         for (entries += (u64)(end - b); b < end; b++)
-            if (b->context < n)
-                bytes[b->context] += __atomic_load_n(&b->alive_bytes, __ATOMIC_RELAXED);
+            if (pgrt_context_of(b) < n)
+                bytes[pgrt_context_of(b)] += __atomic_load_n(&b->alive_bytes, __ATOMIC_RELAXED);
         off += s->h.total_size;
     }
     pgg_unlock(&pgrt_store.lock);

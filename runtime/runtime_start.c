@@ -74,7 +74,7 @@ static bool merged; /* some object of the process adds up accesses to different 
 
 u64 pgrt_notes_flags(void)
 {
-    return (pgrt_instrumented ? 0 : PGRT_NOTE_LIBRARY_ACCESSES) |
+    return PGRT_NOTE_CUT | (pgrt_instrumented ? 0 : PGRT_NOTE_LIBRARY_ACCESSES) |
            (pgrt_threads_several() ? PGRT_NOTE_THREADS : 0) | (merged ? PGRT_NOTE_MERGED : 0);
 }
 

@@ -7,9 +7,9 @@
 static void take(void *arg, const struct pgrt_allocated *b)
 {
     struct pgrt_totals *t = arg;
-    if (b->context >= t->n)
+    if (pgrt_context_of(b) >= t->n)
         return;
-    struct pgrt_total *to = &t->of[b->context];
+    struct pgrt_total *to = &t->of[pgrt_context_of(b)];
     to->made_objects += b->objects;
     to->made_bytes += b->bytes;
     to->alive_objects += b->alive_objects;

@@ -17,12 +17,17 @@ static int run(const char *path, const struct cli_common *common, struct pgk_err
         status = pgk_heap_read_file(heap, file, 1, err);
     if (!status) {
         const struct pgk_file_info *info = pgk_file_info(file);
-        printf("%s: %ssound%s: %s, %s, %s context%s; read by %s\n",
+        const struct cli_cut cut = cli_cut_stacks(heap);
+        char stacks[PGK_HUMAN_SIZE + 40] = "", number[PGK_HUMAN_SIZE];
+        if (cut.contexts)
+            snprintf(stacks, sizeof stacks, ", %s with stacks that were cut",
+                     pgk_human_count(number, cut.contexts));
+        printf("%s: %ssound%s: %s, %s, %s context%s%s; read by %s\n",
                pgk_human_text(safe, sizeof safe, path), CLI_STYLE(CLI_GOOD), CLI_STYLE(CLI_PLAIN),
                pgk_file_info_text(info, text, sizeof text),
                pgk_human_bytes(size, (double)pgk_file_info_size_bytes(info)),
                pgk_human_count(contexts, pgk_heap_contexts(heap)),
-               pgk_heap_contexts(heap) == 1 ? "" : "s",
+               pgk_heap_contexts(heap) == 1 ? "" : "s", stacks,
                pgk_file_info_readers(info, readers, sizeof readers));
     }
     pgk_heap_close(&heap);

@@ -430,6 +430,27 @@ void cli_note_unnamed(const struct pgk_heap *heap)
     cli_note_close(note);
 }
 
+struct cli_cut cli_cut_stacks(const struct pgk_heap *heap)
+{
+    struct cli_cut cut = {0};
+    for (size_t i = 0; i < pgk_heap_contexts(heap); i++) {
+        const uint64_t bytes = pgk_heap_value(heap, i, PGK_MIB_CutSize);
+        cut.contexts += bytes > 0;
+        cut.bytes += bytes;
+    }
+    return cut;
+}
+
+void cli_note_cut(const struct cli_cut *cut)
+{
+    char contexts[PGK_HUMAN_SIZE], bytes[PGK_HUMAN_SIZE];
+    if (cut->contexts)
+        cli_note("the stacks of %s context%s (%s) were cut when they were recorded: their "
+                 "outermost callers were not kept",
+                 pgk_human_count(contexts, cut->contexts), cut->contexts == 1 ? "" : "s",
+                 pgk_human_bytes(bytes, (double)cut->bytes));
+}
+
 void cli_warn_cold_by_default(size_t contexts)
 {
     if (contexts)

@@ -294,6 +294,13 @@ void cli_warn_cold_by_default(size_t contexts);
 void cli_note_symbolised(const struct pgk_heap_symbolised *done);
 /* The same by library. */
 void cli_note_unnamed(const struct pgk_heap *heap);
+/* Contexts with stacks that have more frames than were kept, and their bytes. */
+struct cli_cut {
+    size_t contexts;
+    uint64_t bytes;
+};
+struct cli_cut cli_cut_stacks(const struct pgk_heap *heap);
+void cli_note_cut(const struct cli_cut *cut);
 /* Says which functions an LLVM format makes one of, if any. */
 void cli_note_same_named(const struct pgk_heap *heap);
 

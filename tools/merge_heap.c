@@ -158,6 +158,7 @@ static int run(int argc, char **argv)
     struct pgk_heap *heap = NULL;
     struct pgk_err err = {0};
     struct cli_heap_content content = {0};
+    struct cli_cut cut = {0};
     parse(&m, argc, argv);
     int status = read_inputs(&m, &heap, &err);
     if (!status)
@@ -166,10 +167,13 @@ static int run(int argc, char **argv)
         status = cli_prune(&m.prune, &m.common, &heap, &err);
     if (!status) {
         content = cli_heap_content(heap);
+        cut = cli_cut_stacks(heap);
         status = save(&m, heap, &err);
     }
-    if (!status && !m.common.quiet)
+    if (!status && !m.common.quiet) {
         cli_note_unnamed(heap);
+        cli_note_cut(&cut);
+    }
     if (!status && !m.partial && !m.common.quiet)
         cli_note_same_named(heap);
     pgk_heap_close(&heap);

@@ -53,7 +53,7 @@ static const struct option_row rows[] = {
      ". Without %p, children add their number", OPTION_TEXT(struct record, output),
      .is_output = true,
      .page = "`%%` is a percent sign. In a folder, the file has the default name"},
-    {"depth", 0, "N", "frames kept of a call stack, 1 to 255 (default 30)",
+    {"depth", 0, "N", "frames kept of a call stack, 1 to 255 (default 255)",
      OPTION_NUMBER(struct record, depth, 1, 255)},
     {"raw-version", 0, "N", "version of the raw profile, 3 to 5 (default 5)",
      OPTION_NUMBER(struct record, raw_version, 3, 5),

@@ -13,6 +13,7 @@ struct sums {
     uint64_t contexts, objects, bytes, accesses, file_bytes;
     uint64_t recording_ns, recording_bytes; /* of all; of the one with most */
     size_t files, empty, interrupted, library_accesses, damaged, leaks_known;
+    struct cli_cut cut;
 };
 
 /* A file with contexts. */
@@ -59,8 +60,11 @@ static int read_sums(struct entry *e, const char *path, const struct pgk_file_in
         sums->accesses += pgk_heap_value(heap, i, PGK_MIB_TotalAccessCount);
         sums->leaks_known |= pgk_heap_knows(heap, i, PGK_MIB_UnreachableSize);
     }
-    if (!status && pgk_heap_recording(heap, &recording))
-        snprintf(e->program, sizeof e->program, "%s", recording.program);
+    if (!status) {
+        sums->cut = cli_cut_stacks(heap);
+        if (pgk_heap_recording(heap, &recording))
+            snprintf(e->program, sizeof e->program, "%s", recording.program);
+    }
     pgk_heap_close(&heap);
     return status;
 }
@@ -113,6 +117,8 @@ static void add_up(struct sums *all, const struct sums *one)
     all->library_accesses += one->library_accesses;
     all->interrupted += one->interrupted;
     all->leaks_known += one->leaks_known;
+    all->cut.contexts += one->cut.contexts;
+    all->cut.bytes += one->cut.bytes;
 }
 
 static void read_file(struct report *t, const char *path)
@@ -288,6 +294,12 @@ static void report_all(const struct report *t)
         snprintf(name, sizeof name, "%zu files in all", s->files);
         print_sums(name, "", s,
                    s->library_accesses ? ", some or all by library functions alone" : "");
+    }
+    if (s->cut.contexts) {
+        char contexts[PGK_HUMAN_SIZE], bytes[PGK_HUMAN_SIZE];
+        fprintf(stderr, "  %s context%s (%s) with stacks of more frames than were kept\n",
+                pgk_human_count(contexts, s->cut.contexts), s->cut.contexts == 1 ? "" : "s",
+                pgk_human_bytes(bytes, (double)s->cut.bytes));
     }
     if (s->empty)
         fprintf(stderr, "  %zu more file%s without a context: nothing was allocated\n", s->empty,

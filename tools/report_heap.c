@@ -140,8 +140,11 @@ static int run(int argc, char **argv)
         r.export.source_dirs = r.sources.v;
         r.export.n_source_dirs = r.sources.n;
         status = pgk_heap_export(now.heap, r.choice.format, r.choice.output, &r.export, &err);
-        if (!status && !r.common.quiet)
+        if (!status && !r.common.quiet) {
+            const struct cli_cut cut = cli_cut_stacks(now.heap);
             cli_note_unnamed(now.heap);
+            cli_note_cut(&cut);
+        }
     }
     pgk_plan_close(&plan);
     pgk_heap_close(&now.heap);

@@ -24,7 +24,7 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 /* Fields of a MIB, named as in LLVM's files; their units are in pgk_mib_info. Those from PeakSize
- * to ShortLivedSize are pgokit's alone, and LLVM's files do not hold them. Values stay: new
+ * to CutSize are pgokit's alone, and LLVM's files do not hold them. Values stay: new
  * fields, LLVM's or pgokit's, are added before PGK_MIB_FIELDS, so they are not the tags of LLVM's
  * files. */
 enum pgk_mib_id {
@@ -67,6 +67,7 @@ enum pgk_mib_id {
     PGK_MIB_UnreachableSize, /* B: alive when the process ended, and no pointer led there */
     PGK_MIB_UnreachableCount, /* objects: these */
     PGK_MIB_ShortLivedSize, /* B: freed, of stacks of addresses whose objects are short-lived */
+    PGK_MIB_CutSize, /* B: of stacks that have more frames than were kept */
     PGK_MIB_FIELDS, /* number of them */
 };
 

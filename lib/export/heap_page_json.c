@@ -26,6 +26,10 @@ static void put_totals(struct pgk_json *j, const char *key, const struct pgk_hea
     for (size_t i = 0; i < PGK_COUNTOF(sums); i++)
         if (t->known >> sums[i] & 1)
             pgk_json_number(j, pgk_mib_info(sums[i], NULL, NULL), t->v[sums[i]]);
+    if (t->cut) {
+        pgk_json_number(j, "cut", t->cut);
+        pgk_json_number(j, pgk_mib_info(PGK_MIB_CutSize, NULL, NULL), t->v[PGK_MIB_CutSize]);
+    }
     pgk_json_end_object(j);
 }
 

@@ -57,14 +57,17 @@ static uint64_t unknown_as_such(const struct losses *l, const struct pgk_mib *m,
 
 static void lose_fields(struct losses *l)
 {
-    const uint64_t density = UINT64_C(1) << PGK_MIB_TotalLifetimeAccessDensity;
+    const uint64_t density = UINT64_C(1) << PGK_MIB_TotalLifetimeAccessDensity,
+                   cut_size = UINT64_C(1) << PGK_MIB_CutSize;
     uint64_t all = UINT64_MAX, held = target_fields(l);
     uint64_t cut = 0, zeroed = 0, lost = 0;
     char names[640], text[800];
     for (size_t i = 0; i < l->h->contexts.n; i++) {
         const struct pgk_mib *m = pgk_heap_mib(l->h, i, PGK_MIB_SPACE);
         all &= m->known;
-        lost |= m->known & ~(l->memprof ? held & pgk_mib_known_by_signs(m->known) : held);
+        /* Stacks are mostly whole, which is no loss to leave unsaid. */
+        lost |= m->known & ~(m->v[PGK_MIB_CutSize] ? 0 : cut_size) &
+                ~(l->memprof ? held & pgk_mib_known_by_signs(m->known) : held);
         zeroed |= held & ~m->known & ~unknown_as_such(l, m, held);
         for (enum pgk_mib_id id = 0; id < PGK_MIB_FIELDS; id++)
             cut += (m->known & held) >> id & 1 && m->v[id] != pgk_mib_file_value(m, id);

@@ -141,7 +141,7 @@ static int add_block(struct pgk_raw_reader *r, uint64_t id, uint32_t version, ui
     *at = pgk_raw_entry_find(r, id, PGK_INDEX_NONE);
     if (*at == PGK_INDEX_NONE) {
         const struct pgk_raw_entry e = {.id = id, .off = off, .node = PGK_NODE_NONE,
-                                        .version = version};
+                                        .version = (uint16_t)version};
         *at = (uint32_t)r->entries.n;
         return add_entry(r, &e) ? 0 : pgk_fail_nomem(r->err);
     }
@@ -149,7 +149,7 @@ static int add_block(struct pgk_raw_reader *r, uint64_t id, uint32_t version, ui
     if (e->version)
         return step_entry(r, e, version, off);
     e->off = off;
-    e->version = version;
+    e->version = (uint16_t)version;
     return 0;
 }
 
@@ -159,6 +159,7 @@ static void miss_times(struct pgk_raw_reader *r, uint64_t contexts)
     const struct pgk_raw_notes *notes = &r->dump_notes;
     r->times.missing |= contexts && !notes->there;
     r->times.not_touched |= contexts && (!notes->there || notes->flags & PGK_NOTE_MERGED);
+    r->cut_unknown |= contexts && !(notes->flags & PGK_NOTE_CUT);
 }
 
 static int read_mibs(struct pgk_raw_reader *r, uint64_t off)
@@ -196,13 +197,15 @@ static int add_allocated(struct pgk_raw_reader *r)
 {
     struct pgk_raw_entry e = {.off = pgk_cur_off(r->c), .node = PGK_NODE_NONE};
     const struct pgk_raw_allocated allocated = pgk_raw_allocated_read(r->c, &r->dump_notes);
-    e.id = allocated.context;
+    const bool cut = allocated.context & PGK_NOTES_CUT_STACK;
+    e.id = allocated.context & ~PGK_NOTES_CUT_STACK;
     uint32_t at = pgk_raw_entry_find(r, e.id, PGK_INDEX_NONE);
     if (at == PGK_INDEX_NONE && add_entry(r, &e))
         at = (uint32_t)r->entries.n - 1;
     struct pgk_alive *alive = at == PGK_INDEX_NONE ? NULL : alive_of(r, at);
     if (!alive || !pgk_raw_times_add_allocated(&r->times, at, &allocated))
         return pgk_fail_nomem(r->err);
+    r->entries.v[at].cut |= cut;
     alive->objects += (uint32_t)allocated.objects;
     alive->bytes += allocated.bytes;
     alive->start_ms += allocated.start_ms;
@@ -259,6 +262,19 @@ static int read_lives(struct pgk_raw_reader *r)
     return 0;
 }
 
+/* The stacks of a finished dump that have more frames than it kept. */
+static int read_cut(struct pgk_raw_reader *r)
+{
+    const uint64_t stacks = pgk_raw_part_open(r->c, &r->dump_notes, PGK_NOTES_CUT);
+    for (uint64_t i = 0; i < stacks; i++) {
+        const uint32_t at = pgk_raw_entry_find(
+            r, pgk_raw_cut_read(r->c, &r->dump_notes), PGK_INDEX_NONE);
+        if (at != PGK_INDEX_NONE)
+            r->entries.v[at].cut = true;
+    }
+    return pgk_cur_check(r->c, r->err, PGK_F("dump %u, cut stacks", r->dump));
+}
+
 static int read_dump(struct pgk_raw_reader *r, const uint8_t *bytes, size_t size, uint64_t off,
                      const struct pgk_source *src, size_t *used)
 {
@@ -293,6 +309,7 @@ static int read_dump(struct pgk_raw_reader *r, const uint8_t *bytes, size_t size
     PGK_TRY(read_notes(r, h.mib_off, pgk_cur_off(&c) - here.base_off));
     PGK_TRY(read_mibs(r, here.base_off + h.mib_off));
     PGK_TRY(read_lives(r));
+    PGK_TRY(read_cut(r));
     PGK_TRY(pgk_raw_stacks_read(r, here.base_off + h.stack_off));
     *used = h.total_size;
     return 0;
@@ -327,6 +344,8 @@ static int add_context_range(struct pgk_raw_reader *r, const struct pgk_source *
             continue;
         }
         pgk_raw_times_give(&r->times, i, m);
+        if (!r->cut_unknown)
+            pgk_mib_set(m, PGK_MIB_CutSize, e->cut ? m->v[PGK_MIB_TotalSize] : 0);
         if (r->heap->no_partial_accesses && r->notes & PGK_NOTE_LIBRARY_ACCESSES)
             pgk_mib_forget_accesses(m);
         if (e->node == PGK_NODE_NONE)

@@ -244,6 +244,13 @@ struct pgk_heap_point pgk_raw_point_read(struct pgk_cursor *c, const struct pgk_
     return p;
 }
 
+uint64_t pgk_raw_cut_read(struct pgk_cursor *c, const struct pgk_raw_notes *notes)
+{
+    const uint64_t id = pgk_cur_u64(c, "stack id");
+    leave_record(c, notes, PGK_NOTES_CUT);
+    return id;
+}
+
 int pgk_raw_breakdown_read(struct pgk_cursor *c, const struct pgk_raw_notes *notes,
                            const char *record, struct pgk_raw_breakdown *b, struct pgk_err *err)
 {

@@ -85,6 +85,7 @@ struct pgk_raw_allocated pgk_raw_allocated_read(struct pgk_cursor *c,
                                                 const struct pgk_raw_notes *notes);
 struct pgk_raw_life pgk_raw_life_read(struct pgk_cursor *c, const struct pgk_raw_notes *notes);
 struct pgk_heap_point pgk_raw_point_read(struct pgk_cursor *c, const struct pgk_raw_notes *notes);
+uint64_t pgk_raw_cut_read(struct pgk_cursor *c, const struct pgk_raw_notes *notes);
 PGK_MUST_USE int pgk_raw_breakdown_read(struct pgk_cursor *c, const struct pgk_raw_notes *notes,
                                         const char *record, struct pgk_raw_breakdown *b,
                                         struct pgk_err *err);

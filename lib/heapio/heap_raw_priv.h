@@ -25,7 +25,8 @@ struct pgk_raw_entry {
     uint64_t off;           /* of its first block; of what names it, while there is none */
     struct pgk_mib *merged; /* where there are several blocks of it; else NULL */
     uint32_t node;          /* PGK_NODE_NONE until its stack is read */
-    uint32_t version;       /* of the dump of the first block; 0: no object was closed so far */
+    uint16_t version;       /* of the dump of the first block; 0: no object was closed so far */
+    bool cut;               /* its stack has more frames than were kept */
 };
 
 /* A stack of the dump. */
@@ -60,6 +61,7 @@ struct pgk_raw_reader {
     bool segments_changed; /* from one dump to another */
     uint64_t notes;        /* flags of pgokit's runtime */
     bool noted;            /* there were some notes */
+    bool cut_unknown;      /* which stacks were cut */
     uint64_t own_ns, own_bytes; /* and what it cost */
     bool sheet;            /* this dump is of one thread of a process that was interrupted */
     PGK_VEC(struct pgk_alive) alive; /* of the entries, as far as there are sheets */

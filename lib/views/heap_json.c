@@ -124,7 +124,8 @@ static void put_totals(struct pgk_json *j, const struct pgk_heap *heap,
                                            PGK_MIB_ExitSize, PGK_MIB_ExitCount,
                                            PGK_MIB_TemporaryCount, PGK_MIB_TouchedSize,
                                            PGK_MIB_UntouchedSize, PGK_MIB_UnreachableSize,
-                                           PGK_MIB_UnreachableCount, PGK_MIB_ShortLivedSize};
+                                           PGK_MIB_UnreachableCount, PGK_MIB_ShortLivedSize,
+                                           PGK_MIB_CutSize};
     struct pgk_heap_totals t;
     pgk_heap_totals(heap, info, &t);
     pgk_json_line(j, MEMBER);

@@ -81,6 +81,9 @@ static void put_totals(const struct page *p)
         pgk_text_printf(p->out, "| average life | %s |\n",
                         MS((double)t->v[PGK_MIB_TotalLifetime] / (double)objects));
     put_times(p);
+    if (t->cut)
+        pgk_text_printf(p->out, "| stacks cut | %s, %.1f %% |\n", BYTES(t->v[PGK_MIB_CutSize]),
+                        share(p, t->v[PGK_MIB_CutSize]));
     for (enum pgk_mib_label l = 0; l < PGK_LABEL_NONE; l++)
         if (t->label_contexts[l])
             pgk_text_printf(p->out, "| %s | %s, %.1f %% |\n", pgk_mib_label_name(l),

@@ -119,6 +119,77 @@ static void print_frame(const struct pgk_text_style *s, const struct pgk_heap_fr
     pgk_mem_free(name);
 }
 
+/* Frames that come again and again, as a recursion does: how many there are in a group from `at` on
+ * that stands there three times at least, and how often. */
+struct repeated {
+    size_t group, times;
+};
+
+static bool is_same_frame(const struct pgk_heap_frame *a, const struct pgk_heap_frame *b)
+{
+    return a->is_address == b->is_address && a->inlined == b->inlined && a->guid == b->guid &&
+           a->function == b->function && a->file == b->file && a->line_offset == b->line_offset &&
+           a->column == b->column && a->address == b->address && a->build_id == b->build_id;
+}
+
+static bool is_same_group(const struct pgk_heap_frame *frames, size_t group)
+{
+    for (size_t i = 0; i < group; i++)
+        if (!is_same_frame(&frames[i], &frames[i + group]))
+            return false;
+    return true;
+}
+
+static struct repeated repeated_at(const struct pgk_heap_frame *frames, size_t n, size_t at)
+{
+    enum { GROUP_MAX = 16, LEAST = 3 };
+    for (size_t group = 1; group <= GROUP_MAX && at + LEAST * group <= n; group++) {
+        size_t times = 1;
+        while (at + (times + 1) * group <= n &&
+               is_same_group(frames + at + (times - 1) * group, group))
+            times++;
+        if (times >= LEAST)
+            return (struct repeated){group, times};
+    }
+    return (struct repeated){1, 1};
+}
+
+static void print_note(const struct pgk_text_style *s, const char *text)
+{
+    fprintf(s->out, "      %s... %s%s\n", pgk_style_on(s, PGK_STYLE_DIM), text,
+            pgk_style_off(s));
+}
+
+/* What repeats is written once. */
+static void print_frames(const struct pgk_text_style *s, const struct pgk_heap_frame *frames,
+                         size_t n, bool cut)
+{
+    char text[120];
+    size_t i = 0, lines = 0;
+    while (i < n && (!s->depth || lines < s->depth)) {
+        const struct repeated r = repeated_at(frames, n, i);
+        size_t k = 0;
+        while (k < r.group && (!s->depth || lines < s->depth)) {
+            print_frame(s, &frames[i + k++]);
+            lines++;
+        }
+        i += k;
+        if (k < r.group || r.times == 1)
+            continue;
+        snprintf(text, sizeof text, "%s %zu times more",
+                 r.group == 1 ? "this frame" : "these frames", r.times - 1);
+        print_note(s, text);
+        i += (r.times - 1) * r.group;
+    }
+    if (i < n)
+        snprintf(text, sizeof text, "%zu more frame%s%s", n - i, pgk_plural(n - i),
+                 cut ? ", and those that were not kept" : "");
+    else
+        snprintf(text, sizeof text, "the stack goes on, but was cut here");
+    if (i < n || cut)
+        print_note(s, text);
+}
+
 int pgk_heap_print_stack(const struct pgk_heap *heap, size_t context,
                          const struct pgk_text_style *s, struct pgk_err *err)
 {
@@ -126,14 +197,8 @@ int pgk_heap_print_stack(const struct pgk_heap *heap, size_t context,
     struct pgk_heap_frame *frames;
     size_t n;
     int status = pgk_heap_view_stack(heap, context, &arena, &frames, &n, err);
-    if (!status) {
-        size_t shown = s->depth && s->depth < n ? s->depth : n;
-        for (size_t i = 0; i < shown; i++)
-            print_frame(s, &frames[i]);
-        if (shown < n)
-            fprintf(s->out, "      %s... %zu more frame%s%s\n", pgk_style_on(s, PGK_STYLE_DIM),
-                    n - shown, pgk_plural(n - shown), pgk_style_off(s));
-    }
+    if (!status)
+        print_frames(s, frames, n, pgk_heap_value(heap, context, PGK_MIB_CutSize) > 0);
     pgk_arena_free(&arena);
     return status;
 }

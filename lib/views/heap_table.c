@@ -170,6 +170,11 @@ static void print_totals(const struct table *t)
         fprintf(t->out, "  average life     %s\n",
                 MS((double)s->v[PGK_MIB_TotalLifetime] / (double)objects));
     print_times(t);
+    if (s->cut)
+        fprintf(t->out, "  stacks cut       %s context%s, %s (%.1f %%): their outermost callers "
+                        "were not kept\n",
+                COUNT(s->cut), pgk_plural(s->cut), BYTES(s->v[PGK_MIB_CutSize]),
+                percent(s->v[PGK_MIB_CutSize], bytes));
     print_labels(t);
 }
 

@@ -60,6 +60,7 @@ void pgk_heap_totals(const struct pgk_heap *heap, const struct pgk_file_info *in
         t->no_accesses += !knows(m, PGK_MIB_TotalAccessCount);
         t->no_touched += !knows(m, PGK_MIB_TouchedSize);
         t->no_times += !knows(m, PGK_MIB_PeakSize);
+        t->cut += m->v[PGK_MIB_CutSize] > 0;
         add_label(t, m, label);
         for (size_t i = 0; i < PGK_MIB_FIELDS; i++)
             if (pgk_mib_fields[i].across == PGK_RULE_SUM)

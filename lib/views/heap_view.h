@@ -17,6 +17,7 @@ struct pgk_heap_totals {
     size_t no_accesses;   /* contexts whose accesses are not known */
     size_t no_touched;    /* contexts of which it is not known how much was touched */
     size_t no_times;      /* contexts of which it is not known how they were over time */
+    size_t cut;           /* contexts with stacks that have more frames than were kept */
     size_t label_contexts[PGK_LABELS];
     uint64_t label_bytes[PGK_LABELS];
 };

@@ -10,6 +10,7 @@ import subprocess
 MAGIC = 0xff6d70726f667281
 NOTES = 0x45544f4e544b4750
 INTERRUPTED, LIBRARY_ACCESSES, THREADS, MERGED, UNREACHABLE = 1, 2, 4, 8, 16
+CUT_STACK = 1 << 31
 FACTS, ALLOCATED, LIVES, SERIES, BREAKDOWNS, PROCESS, PATHS = range(1, 8)
 FACT_NAMES = ("flags dropped stack_bytes own_ns own_bytes start_time peak_ms peak_bytes "
               "peak_objects epoch").split()
@@ -148,6 +149,7 @@ class Profile:
                 now.breakdowns.append((ms, dict(zip(values[:2 * shares:2],
                                                     values[1:2 * shares:2]))))
         for bytes_, _, objects, _, stack, *values in notes.records(ALLOCATED, "<2Q3II2Q2IQ4Q"):
+            stack &= ~CUT_STACK
             old = self.allocated.get(stack, (0, 0))
             self.allocated[stack] = old[0] + objects, old[1] + bytes_
             now.add_allocated(stack, values[:6])

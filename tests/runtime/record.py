@@ -346,6 +346,46 @@ def preloaded(folder):
             told)
 
 
+def stacks_that_were_cut(folder):
+    """One with more frames than are kept is counted everywhere, one with just as many is whole."""
+    program, raw = os.path.join(folder, "deep"), os.path.join(folder, "p.profraw")
+    run([tool("gcc"), "-g", "-O1", "-fno-optimize-sibling-calls",
+         os.path.join(HERE, "programs", "deep.c"), "-o", program], folder)
+
+    def recorded(calls, *options):
+        """Bytes of the stacks that were cut, of two, and frames of the deep one."""
+        record(folder, program, str(calls), options=["-o", raw, *options])
+        shown = json.loads(run([PGOKIT, "show", "--json", raw], folder).stdout)
+        deep, = [c for c in shown["contexts"] if c["mib"]["TotalSize"] == 10]
+        flat, = [c for c in shown["contexts"] if c["mib"]["TotalSize"] == 20]
+        require(flat["mib"]["CutSize"] == 0, f"{flat}")
+        require(shown["totals"]["CutSize"] == deep["mib"]["CutSize"], f"{shown['totals']}")
+        return deep["mib"]["CutSize"], len(deep["stack"])
+
+    cut, frames = recorded(100)
+    require(cut == 0 and frames > 101, f"{cut} of {frames}")
+    require(recorded(100, "--depth", str(frames)) == (0, frames), "it has just as many")
+    require("cut" not in run([PGOKIT, "check", raw], folder).stdout, "check")
+    require(recorded(100, "--depth", str(frames - 1)) == (10, frames - 1), "it has one more")
+    require(recorded(300) == (10, 255), "more than can be kept")
+    shown = run([PGOKIT, "show", raw], folder).stdout
+    require(re.search(r"\n  stacks cut +1 context, 10 B \(", shown), shown)
+    require(re.search(r"down +deep\.c:\d+\n +\.\.\. this frame 25\d times more\n"
+                      r" +\.\.\. the stack goes on", shown), shown)
+    require("1 with stacks that were cut" in run([PGOKIT, "check", raw], folder).stdout, "check")
+    partial = os.path.join(folder, "p.pgk")
+    for words in (["merge", raw, "-o", "p.profdata"], ["merge", "--partial", raw, "-o", partial],
+                  ["report", raw, "-o", "p.html"]):
+        said = run([PGOKIT, *words], folder).stderr
+        require("the stacks of 1 context (10 B) were cut" in said, said)
+    require(re.search(r"\n  stacks cut +1 context", run([PGOKIT, "show", partial], folder).stdout),
+            "a partial profile")
+    # Of a process that is killed the same is known.
+    record(folder, program, "300", "kill", options=["-o", raw], status=128 + signal.SIGKILL)
+    shown = run([PGOKIT, "show", raw], folder).stdout
+    require(re.search(r"\n  stacks cut +1 context, 10 B \(", shown), shown)
+
+
 def without_debug_information(folder):
     """As what is not rebuilt mostly is: names of symbols, then none at all."""
     program = plain(folder, "plain", "-fno-inline")
@@ -693,6 +733,7 @@ def main():
     cases.run("a profile says what ran", says_what_ran)
     cases.run("the package of debug symbols", package_of_debug_symbols)
     cases.run("names without an option", names_without_an_option)
+    cases.run("stacks that were cut", stacks_that_were_cut)
     cases.run("a program that was built anew gives no names", names_of_another_build)
     cases.run("long command lines and many libraries are cut", long_texts_are_cut)
     cases.run("installed", installed)

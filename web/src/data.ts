@@ -9,6 +9,9 @@ export interface Totals {
     TotalSize?: number;
     TotalAccessCount?: number;
     TotalLifetime?: number;
+    /** Contexts with stacks that have more frames than were kept, and their bytes. */
+    cut?: number;
+    CutSize?: number;
 }
 
 export interface Label {

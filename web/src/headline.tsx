@@ -66,6 +66,15 @@ function tiles(data: HeapData): Tile[] {
         list.push(tile);
     }
     const bytes = data.totals.TotalSize;
+    const { cut, CutSize } = data.totals;
+    if (cut && CutSize)
+        list.push({
+            key: "cut",
+            label: "Stacks cut",
+            value: format.percent(ratio(CutSize, bytes) ?? 0),
+            detail: `${format.plural(cut, "context")} without outermost callers`,
+            exact: CutSize,
+        });
     for (const label of data.labels)
         if (label.name && label.contexts)
             list.push({

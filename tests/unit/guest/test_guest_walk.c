@@ -6,7 +6,7 @@
 
 #include <alloca.h>
 
-enum { MOST = 200, STACKS = 1 << 18 };
+enum { MOST = 600, STACKS = 1 << 18 };
 
 static struct pgg_walker walker;
 static uint64_t at_random = 1;
@@ -32,7 +32,7 @@ static u32 id_of(const struct pgg_stack_found *found)
 
 static __attribute__((noinline)) void check(void)
 {
-    u64 pcs[MOST], plain[MOST];
+    u64 pcs[MOST], plain[MOST + 1];
     const u32 depth = (u32)pgg_walk_options.depth,
               n = pgg_walk_first(&walker, PGG_HERE, plain, depth),
               known = pgg_walk_known(&walker, PGG_HERE);
@@ -47,6 +47,10 @@ static __attribute__((noinline)) void check(void)
     assert_int_equal(found.n, n);
     assert_memory_equal(pcs, plain, n * sizeof *pcs);
     assert_true(found.hash == pgg_trail_hash_pcs(plain, n));
+    assert_int_equal(found.full, n == depth);
+    if (found.full)
+        assert_int_equal(pgg_walk_goes_on(&walker, PGG_HERE),
+                         pgg_walk_first(&walker, PGG_HERE, plain, depth + 1) > depth);
     kept += found.in_trail;
     if (found.reads)
         pgg_walk_remember(found.reads, id_of(&found));
@@ -148,12 +152,13 @@ static void stacks_deeper_than_what_is_kept(void **state)
     compare(3, 60, false);
     compare(30, 300, false);
     compare(128, 200, false);
+    compare(255, 400, false);
 }
 
 static void stacks_too_deep_for_a_trail(void **state)
 {
     (void)state;
-    compare(MOST, 300, false);
+    compare(MOST, 700, false);
 }
 
 static void new_rules_empty_the_trail(void **state)
