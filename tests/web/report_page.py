@@ -543,6 +543,13 @@ class Suite:
         page.wait("!document.querySelector('#range')")
         again = self.browser.open(f"{self.folder / 'golden.html'}{state}")
         self.near(again.evaluate(held), wanted, "of the address")
+        expect_names(again)
+        again.evaluate("(() => { const s = document.querySelector('#range-to'); s.value = 3; "
+                       "s.dispatchEvent(new Event('change', {bubbles: true})); })()")
+        again.wait(f"{told}.to !== '2000'")
+        again.resize(320, 700)
+        expect_fit(again, 320)
+        again.resize(1400, 900)
         again.click("#whole-time")
         again.wait("!document.querySelector('#range') && !document.querySelector('.chip')")
         expect(again.problems(), [], "problems")
