@@ -86,8 +86,9 @@ static void say_what_it_is(struct pgk_err *err, const char *path)
     snprintf(err->expected, sizeof err->expected, "a profile");
     if (runs)
         snprintf(err->hint, sizeof err->hint,
-                 "pgokit record heap -- %.100s records a profile of it, with -b it names what is "
-                 "in one, and pgokit disasm shows its code", path);
+                 "pgokit record heap -- %s%.100s records a profile of it, with -b it names what "
+                 "is in one, and pgokit disasm shows its code", strchr(path, '/') ? "" : "./",
+                 path);
     else
         snprintf(err->hint, sizeof err->hint,
                  "give it with -b and name a profile%s",

@@ -55,12 +55,13 @@ static void print_levels(const struct table *t)
         fprintf(t->view.style.out, "  %-15s %9s %9s %12s\n", "", "functions", "places", "samples");
     for (enum pgk_match_level level = 0; level < PGK_MATCH_LEVELS; level++) {
         struct pgk_function_totals l = totals_of(t, level);
-        const char *format = md ? "| %s | %s | %s | %s | %.1f %% | %s |\n"
-                                : "  %-15s %9s %9s %12s %7.1f %%  %s\n";
-        if (l.places)
-            fprintf(t->view.style.out, format, pgk_match_level_name(level), COUNT(l.functions),
-                    COUNT(l.places), COUNT(l.samples),
-                    pgk_match_share(l.samples, t->all.samples), meanings[level]);
+        const char *format = md ? "| %s | %s | %s | %s | %.1f %%"
+                                : "  %-15s %9s %9s %12s %7.1f %%";
+        if (!l.places)
+            continue;
+        fprintf(t->view.style.out, format, pgk_match_level_name(level), COUNT(l.functions),
+                COUNT(l.places), COUNT(l.samples), pgk_match_share(l.samples, t->all.samples));
+        pgk_match_view_meaning(&t->view, meanings[level]);
     }
 }
 

@@ -48,13 +48,14 @@ static void print_level(const struct table *t, enum pgk_match_level level)
     if (!l.contexts)
         return;
     char accesses[32] = "";
-    const char *format = t->view.opts.markdown ? "| %s | %s | %s | %.1f %% | %s | %s |\n"
-                                           : "  %-15s %9s %12s %7.1f %% %9s  %s\n";
+    const char *format = t->view.opts.markdown ? "| %s | %s | %s | %.1f %% | %s"
+                                               : "  %-15s %9s %12s %7.1f %% %9s";
     if (t->all.accesses)
         snprintf(accesses, sizeof accesses, "%.1f %%",
                  pgk_match_share(l.accesses, t->all.accesses));
     fprintf(t->view.style.out, format, pgk_match_level_name(level), COUNT(l.contexts),
-            BYTES(l.bytes), pgk_match_share(l.bytes, t->all.bytes), accesses, meanings[level]);
+            BYTES(l.bytes), pgk_match_share(l.bytes, t->all.bytes), accesses);
+    pgk_match_view_meaning(&t->view, meanings[level]);
 }
 
 static void print_levels(const struct table *t)

@@ -45,6 +45,18 @@ const char *pgk_match_view_name(struct pgk_match_view *v, const char *linkage, u
     return pgk_shown_name(&v->names, name, strlen(name));
 }
 
+void pgk_match_view_meaning(const struct pgk_match_view *v, const char *meaning)
+{
+    enum { ROW_LEAST = 120, BELOW = 6 };
+    const bool below = v->opts.width && v->opts.width < ROW_LEAST;
+    if (v->opts.markdown)
+        fprintf(v->style.out, " | %s |\n", meaning);
+    else if (below)
+        fprintf(v->style.out, "\n%*s%s\n", BELOW, "", meaning);
+    else
+        fprintf(v->style.out, "  %s\n", meaning);
+}
+
 void pgk_match_view_left(const struct pgk_match_view *v, size_t left)
 {
     if (left)

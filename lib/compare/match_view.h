@@ -36,6 +36,8 @@ void pgk_match_view_title(const struct pgk_match_view *v, double percent, const 
 void pgk_match_view_heading(const struct pgk_match_view *v, const char *text); /* on a terminal */
 /* The name as a programmer writes it; without one the GUID. */
 const char *pgk_match_view_name(struct pgk_match_view *v, const char *linkage, uint64_t guid);
+/* Ends a row of a table, after its numbers or, where those leave too few columns, below them. */
+void pgk_match_view_meaning(const struct pgk_match_view *v, const char *meaning);
 void pgk_match_view_left(const struct pgk_match_view *v, size_t left); /* "7 more" if any */
 PGK_MUST_USE int pgk_match_view_end(struct pgk_match_view *v, struct pgk_err *err);
 

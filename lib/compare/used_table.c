@@ -58,13 +58,14 @@ static void print_uses(const struct table *t)
         fprintf(v->style.out, "  %-15s %9s %12s\n", "", items, weight);
     for (enum pgk_use use = 0; use < PGK_USES; use++) {
         const struct pgk_used_totals *totals = &t->used->totals[use];
-        const char *format = v->opts.markdown ? "| %s | %s | %s | %.1f %% | %s |\n"
-                                              : "  %-15s %9s %12s %7.1f %%  %s\n";
-        if (totals->items)
-            fprintf(v->style.out, format, pgk_use_name(use), COUNT(totals->items),
-                    WEIGHT(t, totals->weight),
-                    pgk_match_share(totals->weight, t->used->totals[PGK_USES].weight),
-                    pgk_use_meaning(use));
+        const char *format = v->opts.markdown ? "| %s | %s | %s | %.1f %%"
+                                              : "  %-15s %9s %12s %7.1f %%";
+        if (!totals->items)
+            continue;
+        fprintf(v->style.out, format, pgk_use_name(use), COUNT(totals->items),
+                WEIGHT(t, totals->weight),
+                pgk_match_share(totals->weight, t->used->totals[PGK_USES].weight));
+        pgk_match_view_meaning(v, pgk_use_meaning(use));
     }
 }
 

@@ -52,10 +52,17 @@ static int fail_foreign(const struct pgk_foreign_file *foreign, const char *path
 {
     static const char word[] = "FILE";
     char hint[512];
-    const char *at = foreign->hint, *next;
+    const char *at = foreign->hint;
     size_t n = 0;
-    for (; (next = strstr(at, word)) != NULL && n < sizeof hint; at = next + strlen(word))
-        n += (size_t)snprintf(hint + n, sizeof hint - n, "%.*s%s", (int)(next - at), at, path);
+    for (const char *next = at; (next = strstr(next, word)) != NULL && n < sizeof hint;
+         next += strlen(word)) {
+        if (next == foreign->hint || next[-1] != ' ')
+            continue; /* PROFILE */
+        const bool runs = next - at >= 3 && !memcmp(next - 3, "-- ", 3) && !strchr(path, '/');
+        n += (size_t)snprintf(hint + n, sizeof hint - n, "%.*s%s%s", (int)(next - at), at,
+                              runs ? "./" : "", path);
+        at = next + strlen(word);
+    }
     if (n < sizeof hint)
         snprintf(hint + n, sizeof hint - n, "%s", at);
     return pgk_fail(err, PGK_E_FORMAT, .file = path, .found = foreign->what,
