@@ -234,6 +234,8 @@ enum cli_output {
     CLI_EXACT,  /* through a pager, as it is */
 };
 void cli_for_people(enum cli_output how);
+/* The library writes to `path`; if that is "-" and a terminal, no progress is shown between. */
+void cli_for_data(const char *path);
 /* Shows what is held back; false if it could not be written. */
 bool cli_flush_output(void);
 /* Whether a pager runs, which then has the text: elsewhere it would be written over. */

@@ -95,6 +95,7 @@ void cli_reads(const char *path)
 void cli_writes(const char *path)
 {
     struct named_file file;
+    cli_for_data(path);
     if (!find_file(&file, path, STDOUT_FILENO))
         return;
     compare(find_same(&inputs, &file), &file);

@@ -234,7 +234,8 @@ bool cli_pager_takes(const char *text, size_t n)
 /* What a pager that has ended does not take is nothing that its user wants to see. */
 static bool put(const char *text, size_t n)
 {
-    pgk_progress_work(NULL);
+    if (out.paged)
+        pgk_progress_work(NULL); /* all is there; what comes slowly goes on */
     if (cli_pager_takes(text, n) || out.pager)
         return true;
     cli_wipe_progress();
@@ -339,6 +340,12 @@ static void end_output(void)
         continue;
 }
 
+void cli_for_data(const char *path)
+{
+    if (!strcmp(path, "-") && isatty(STDOUT_FILENO))
+        pgk_progress_work(NULL);
+}
+
 void cli_for_people(enum cli_output how)
 {
     if (!isatty(STDOUT_FILENO))
@@ -351,6 +358,7 @@ void cli_for_people(enum cli_output how)
     if (!f)
         return;
     fflush(stdout);
+    setvbuf(f, NULL, _IOLBF, 0);
     stdout = f;
     out.replaced = true;
     atexit(end_output);

@@ -99,4 +99,5 @@ void report_operand(struct report_choice *choice, int argc, char **argv)
     choice->path = argv[optind];
     if (!choice->output)
         choice->output = is_page ? "report.html" : "-";
+    cli_for_data(choice->output);
 }

@@ -151,8 +151,11 @@ static int print_heap(const struct show *s, const struct pgk_heap *heap, struct 
 static int print(const struct show *s, const struct pgk_instr *instr, const struct pgk_heap *heap,
                  struct pgk_err *err)
 {
-    if (s->view == VIEW_TEXT)
-        return pgk_instr_write(instr, "-", &(struct pgk_instr_target){.form = PGK_INSTR_TEXT}, err);
+    if (s->view == VIEW_TEXT) {
+        cli_for_data("-");
+        return pgk_instr_write(instr, "-", &(struct pgk_instr_target){.form = PGK_INSTR_TEXT},
+                               err);
+    }
     cli_for_people(s->view == VIEW_JSON ? CLI_EXACT : CLI_PEOPLE);
     if (s->view == VIEW_JSON)
         return pgk_instr_print_json(instr, &s->report, stdout, err);
