@@ -137,6 +137,11 @@ static bool keep(const char *text, size_t n)
     return true;
 }
 
+static bool begins(const char *text, size_t n, const char *with)
+{
+    return n >= strlen(with) && !memcmp(text, with, strlen(with));
+}
+
 /* With the word that says how bad it is in colour. */
 static void wrap_message(FILE *out, unsigned width, unsigned hanging)
 {
@@ -146,7 +151,7 @@ static void wrap_message(FILE *out, unsigned width, unsigned hanging)
     char *marked = NULL;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         const char *at = text + strlen(BEFORE_MESSAGES), *word = words[i].word;
-        if (strncmp(at, word, strlen(word)))
+        if (!begins(text, message.n, BEFORE_MESSAGES) || strncmp(at, word, strlen(word)))
             continue;
         if (asprintf(&marked, "%s%s%s%s%s", BEFORE_MESSAGES,
                      cli_style(STDERR_FILENO, words[i].style), word,
@@ -175,12 +180,18 @@ static void write_message(void)
     message.n = 0;
 }
 
+/* Sentences, and the lines of reports, which are indented; but commands are to be copied. */
+static bool begins_message(const char *text, size_t n)
+{
+    return begins(text, n, BEFORE_MESSAGES) ||
+           (begins(text, n, "  ") && !begins(text, n, "  pgokit "));
+}
+
 /* Part of a line, or the rest of one. */
 static void write_part(const char *text, size_t n)
 {
     const bool ends = text[n - 1] == '\n';
-    const bool is_message = message.n || (!message.after_text && n >= strlen(BEFORE_MESSAGES) &&
-                                          !memcmp(text, BEFORE_MESSAGES, strlen(BEFORE_MESSAGES)));
+    const bool is_message = message.n || (!message.after_text && begins_message(text, n));
     const bool kept = is_message && keep(text, n);
     if (message.n && (ends || !kept))
         write_message();
@@ -192,7 +203,7 @@ static void write_part(const char *text, size_t n)
 /* A bar begins by wiping the line, and is written at once. */
 static bool is_progress(const char *text, size_t n)
 {
-    return n >= strlen(wipe) && !memcmp(text, wipe, strlen(wipe));
+    return begins(text, n, wipe);
 }
 
 void cli_wipe_progress(void)

@@ -490,6 +490,16 @@ def launchers(folder):
         launched_by(folder, name, command)
 
 
+def report_fits_a_terminal(folder):
+    """But for commands, which are to be copied."""
+    program = worker(folder)
+    told = run([tool("script"), "-qec", f"stty cols 80; {PGOKIT} record heap -- env {program}",
+                "/dev/null"], folder, env={"TERM": "dumb"}).stdout.replace("\r", "").splitlines()
+    require("recorded:" in told and any(line.startswith("  pgokit merge ") for line in told), told)
+    long = [line for line in told if len(line) > 80 and not line.startswith("  pgokit ")]
+    require(not long, long)
+
+
 def stripped_of_names(folder):
     """What merge could make no profile of becomes a page."""
     program = worker(folder, "-s")
@@ -743,6 +753,7 @@ def main():
     cases.run("program with the runtime, started by a shell", wrapped)
     cases.run("children: one file each", children)
     cases.run("programs that others start", launchers)
+    cases.run("the report fits a terminal", report_fits_a_terminal)
     cases.run("a program without names", stripped_of_names)
     cases.run("a program built for it that another starts", launched_and_built_for_it)
     cases.run("--open", opens_a_page)
