@@ -161,10 +161,16 @@ static int find_at_path(struct pgk_elf **elf, const char *const *folders, size_t
     return 0;
 }
 
+/* Code that the kernel maps, "[vdso]", would be looked for among all files in vain. */
+static bool is_no_file(const char *path)
+{
+    return path && (*path == '[' || !strncmp(path, "linux-vdso", strlen("linux-vdso")));
+}
+
 int pgk_find_in_sysroots(struct pgk_elf **elf, struct pgk_sysroot *s, const char *const *folders,
                          size_t n, const struct pgk_sysroot_wanted *wanted, struct pgk_err *err)
 {
-    if (!n)
+    if (!n || is_no_file(wanted->path))
         return 0;
     PGK_TRY(find_at_path(elf, folders, n, wanted, err));
     if (*elf)

@@ -72,7 +72,9 @@ def run(pgokit, script):
         work = place / "work"
         work.mkdir()
         (work / "golden").symlink_to(HERE.parent / "golden")
-        environment = {**os.environ, "PATH": f"{place}/bin:{os.environ['PATH']}", "LC_ALL": "C",
+        of_output = ("COLUMNS", "LINES", "NO_COLOR", "PAGER", "PGOKIT_PAGER", "LESS", "LV")
+        kept = {name: value for name, value in os.environ.items() if name not in of_output}
+        environment = {**kept, "PATH": f"{place}/bin:{os.environ['PATH']}", "LC_ALL": "C",
                        "XDG_CACHE_HOME": "/nonexistent", "PERF_BUILDID_DIR": "/nonexistent",
                        "DEBUGINFOD_CACHE_PATH": "/nonexistent", "DEBUGINFOD_URLS": "",
                        "TERM": "dumb"}

@@ -189,6 +189,8 @@ static void paths_below_a_sysroot_come_first(void **state)
         {"", "app", "usr/bin/copy/of/app", true},
         {NULL, "app", "usr/bin/copy/of/app", true},
         {"usr/bin/app", "nobody", NULL, true},
+        {"[vdso]", "app", NULL, false},
+        {"linux-vdso.so.1", "app", NULL, false},
     };
     for (size_t i = 0; i < PGK_COUNTOF(rows); i++) {
         const struct pgk_sysroot_wanted wanted = {rows[i].path, (const uint8_t *)rows[i].id,
