@@ -46,7 +46,7 @@ EXAMPLES = {
                          Run("{heap} store TotalSize", "store: TotalSize 0 B of 4194304\n")],
     "divergent_code": [Run("golden/instr-indexed/llvm23-uniform.profdata",
                            "helper: 1 of 2 parts\nkernel: 4 of 10 parts\n")],
-    "drop_function": [Run("golden/sample/llvm22-text.prof inline1 {out}", shown="183,019"),
+    "drop_function": [Run("golden/sample/llvm22-text.prof inline1 {out}", shown="3,132"),
                       Run("golden/sample-gcc/gcc3-origins.afdo f {out} gcc16",
                           shown="version 3")],
     "first_calls": [Run(TEMPORAL, "trace 1, runs: 1\n  main\n  _Z5callsi\n")],
