@@ -10,6 +10,7 @@
 #   make soak-plugins  test suites of programs built with the plugins that count accesses
 #   make soak-heap  150 programs of Debian under the heap profiler; installs many of them
 #   make soak-default  the same under the heap profiler, the allocator and the branch recorder
+#   make soak-names  how much of what programs allocate has a name, next to heaptrack: a table
 #   make soak-aarch64  the heap profiler for AArch64 in an emulator: 1000 random programs, 1000 kills
 #   make bench      compare with LLVM's tools; installs what it needs
 #   make install    PREFIX=/usr/local, DESTDIR for packagers
@@ -31,7 +32,7 @@ FUZZ_ARGS ?=
 MAKEFLAGS += --no-print-directory
 
 .PHONY: build demo fleet-demo test soak-recorder soak-allocator soak-use soak-plugins soak-heap \
-    soak-default soak-aarch64 bench install
+    soak-names soak-default soak-aarch64 bench install
 .PHONY: dist packages fuzz clean
 
 build: $(BUILD)/build.ninja
@@ -71,6 +72,11 @@ soak-heap:
 	scripts/deps test
 	$(MAKE) build
 	scripts/soak heap $(BUILD) --install
+
+soak-names:
+	scripts/deps test
+	$(MAKE) build
+	scripts/soak names $(BUILD)
 
 soak-default:
 	scripts/deps test
