@@ -231,8 +231,9 @@ struct pgk_heap_found {
     size_t struct_size; /* sizeof(struct pgk_heap_found), set by the caller */
     size_t modules, modules_found;     /* programs and libraries that addresses of stacks lie in */
     size_t addresses, addresses_found; /* distinct ones; in modules that were found */
-    bool program; /* one of those that were found has a function main: libraries alone would only
-                     name what the program has to do with them */
+    bool program; /* one of those that were found has a function main, or is what the recording says
+                     that ran: libraries alone would only name what the program has to do with
+                     them */
     bool at_path; /* one of them was where the profile says that its file was */
 };
 /* Looks for each program and library that addresses of call stacks lie in by its build id, as the

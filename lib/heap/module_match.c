@@ -81,6 +81,14 @@ size_t *pgk_module_addresses(const struct pgk_heap *h)
     return addresses;
 }
 
+/* One that is stripped has no function main that can be seen, but its recording says what ran. */
+static bool is_program(const struct pgk_heap *h, uint32_t module, const struct pgk_elf *elf)
+{
+    const char *path = pgk_intern_str(&h->strings, h->modules.v[module].path);
+    return pgk_elf_has_main(elf) ||
+           (*path && !strcmp(path, pgk_intern_str(&h->strings, h->recorded.program)));
+}
+
 int pgk_heap_find_binaries(const struct pgk_heap *heap, struct pgk_binaries *binaries,
                            struct pgk_heap_found *found, struct pgk_err *err)
 {
@@ -97,7 +105,8 @@ int pgk_heap_find_binaries(const struct pgk_heap *heap, struct pgk_binaries *bin
         own.modules_found += pos != PGK_INDEX_NONE;
         own.addresses_found += pos != PGK_INDEX_NONE ? addresses[i] : 0;
         own.at_path |= pos != PGK_INDEX_NONE && pgk_binaries_at_path(binaries, pos);
-        own.program |= pos != PGK_INDEX_NONE && pgk_elf_has_main(pgk_binaries_elf(binaries, pos));
+        own.program |=
+            pos != PGK_INDEX_NONE && is_program(heap, i, pgk_binaries_elf(binaries, pos));
     }
     pgk_mem_free(addresses);
     if (!status)

@@ -144,6 +144,10 @@ def package_of_debug_symbols(folder):
     said = run([PGOKIT, "show", raw], folder).stderr
     require("not named: " not in said or f"; install {package}-dbgsym" in said, said)
     require("not named: sort (build id" in said, said)
+    # The program is found though no function main can be seen, and what compilers lack is listed.
+    said = subprocess.run([PGOKIT, "merge", raw, "-o", "p.profdata"], check=False, cwd=folder,
+                          capture_output=True, text=True).stderr
+    require("not named: sort (build id" in said or "no debug information for them" in said, said)
 
 
 def names_without_an_option(folder):
