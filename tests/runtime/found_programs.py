@@ -90,7 +90,8 @@ def plan_is_explained_by_names(folder):
     app = Recorded(folder)
     app.cache()
     told = app.pgokit("plan", "app.profraw", "--explain", status=None)
-    require(told.returncode or "lasting (app.c:5) < main" in told.stdout, f"no names: {told.stdout}")
+    require(told.returncode or "lasting (app.c:5) < main" in told.stdout,
+            f"no names: {told.stdout}")
     without = app.pgokit("plan", "app.profraw", "--explain", cached=False, status=None)
     require(without.returncode == told.returncode and "lasting" not in without.stdout,
             f"{without.returncode}: {without.stdout}")
