@@ -240,10 +240,10 @@ static void report_next(const struct report *t, const char *named)
     const struct entry *e = t->entries;
     const char *binary = binary_of(t, named);
     char output[PATH_MAX + 16];
+    const bool merges = binary || can_be_merged(e->path);
     fputs("next:\n  pgokit show", stderr);
     record_print_word(e->path);
     print_option("-b", binary);
-    const bool merges = binary || can_be_merged(e->path);
     fprintf(stderr, "\n  pgokit %s", merges ? "merge" : "report");
     if (merges)
         print_files(t);

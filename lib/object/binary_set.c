@@ -255,9 +255,10 @@ static int look_in_sysroots(struct pgk_binaries *set, const struct pgk_program_w
                                 err);
 }
 
-/* In the folders that were given, and in those of the system. */
+/* In the folders that were given, and in those of the system. What has only symbols is no better
+ * than the file at its path, if that is there. */
 static int look_in_folders(struct pgk_binaries *set, const struct pgk_program_wanted *wanted,
-                           uint32_t *pos, struct pgk_err *err)
+                           bool at_path, uint32_t *pos, struct pgk_err *err)
 {
     const uint8_t *id = wanted->build_id;
     const size_t size = wanted->build_id_size;
@@ -269,10 +270,10 @@ static int look_in_folders(struct pgk_binaries *set, const struct pgk_program_wa
         PGK_TRY(look_in_system(set, id, size, &b.elf, err));
     if (!b.elf)
         return 0;
-    int status = take_found(set, &b, set->symbols_suffice, pos, err);
+    int status = take_found(set, &b, set->symbols_suffice && !at_path, pos, err);
     if (*pos != PGK_INDEX_NONE)
         return 0;
-    if (!status)
+    if (!status && !at_path)
         pgk_note("%s is not used: it has no debug information", pgk_elf_path(b.elf));
     pgk_elf_close(&b.elf);
     return status;
@@ -295,7 +296,7 @@ int pgk_binaries_look_for(struct pgk_binaries *set, const struct pgk_program_wan
     int status = b.elf ? take_found(set, &b, false, pos, err) : 0;
     /* Names of symbols are the last resort. */
     if (!status && *pos == PGK_INDEX_NONE)
-        status = look_in_folders(set, wanted, pos, err);
+        status = look_in_folders(set, wanted, b.elf != NULL, pos, err);
     if (!status && *pos == PGK_INDEX_NONE && b.elf && (set->symbols_suffice || set->use_paths))
         status = take_found(set, &b, true, pos, err);
     if (b.elf && (*pos == PGK_INDEX_NONE || set->list.v[*pos].elf != b.elf))

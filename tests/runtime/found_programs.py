@@ -27,6 +27,14 @@ def build(folder, source):
     return re.search(r"Build ID: (\w+)", run([tool("readelf"), "-n", "app"], folder).stdout)[1]
 
 
+def cache(folder, program, build_id):
+    """What perf would have kept."""
+    place = os.path.join(folder, "cache/.build-id", build_id[:2], build_id[2:], "elf")
+    os.makedirs(os.path.dirname(place), exist_ok=True)
+    shutil.copy(os.path.join(folder, program), place)
+    return place
+
+
 class Recorded:
     """app.profraw of a build that is old/app now, and a newer build, app."""
 
@@ -39,11 +47,7 @@ class Recorded:
         build(folder, "/* moved down by a line */\n" + SOURCE)
 
     def cache(self):
-        """What perf would have kept."""
-        place = os.path.join(self.folder, "cache/.build-id", self.id[:2], self.id[2:], "elf")
-        os.makedirs(os.path.dirname(place), exist_ok=True)
-        shutil.copy(os.path.join(self.folder, "old/app"), place)
-        return place
+        return cache(self.folder, "old/app", self.id)
 
     def pgokit(self, *words, status=0, cached=True):
         env = dict(ALONE, **{"PERF_BUILDID_DIR": f"{self.folder}/cache"} if cached else {})
@@ -97,6 +101,19 @@ def plan_is_explained_by_names(folder):
             f"{without.returncode}: {without.stdout}")
 
 
+def same_file_in_a_cache(folder):
+    """A copy that has no more names than the file at its path is not taken, and not talked of."""
+    build_id = build(folder, SOURCE)
+    run([tool("strip"), "--strip-debug", "app"], folder)
+    place = cache(folder, "app", build_id)
+    env = {**ALONE, "PERF_BUILDID_DIR": f"{folder}/cache"}
+    told = run([PGOKIT, "record", "heap", "-o", "app.profraw", "--", "./app"], folder, env=env)
+    shown = run([PGOKIT, "show", "app.profraw"], folder, env=env)
+    require("lasting" in shown.stdout, shown.stdout)
+    for said in (told.stderr, shown.stderr):
+        require(place not in said and "no debug information" not in said, said)
+
+
 def not_found(folder):
     """Which build ids, where they were looked for, and what to do."""
     app = Recorded(folder)
@@ -112,6 +129,7 @@ def main():
     cases.run("match with a newer build", match_with_a_newer_build)
     cases.run("plan for a newer build", plan_for_a_newer_build)
     cases.run("a plan is explained by names", plan_is_explained_by_names)
+    cases.run("the same file in a cache", same_file_in_a_cache)
     cases.run("what is said where it is not found", not_found)
     cases.finish()
 
