@@ -38,7 +38,7 @@ struct pgo {
     const char *build, *clean, *run, *measure, *cc, *output;
     const struct pgo_project *project; /* NULL: of no known build system */
     unsigned long frequency, rounds, runs; /* runs 0: by their time */
-    bool verbose, has_least;
+    bool verbose, has_least, removes; /* `clean` is the project's own */
     double least; /* per cent of gain */
     struct pgo_compiler compiler;
     struct pgo_files files;
@@ -169,7 +169,8 @@ static void find_project(struct pgo *p)
         pgo_stop("there is no Cargo.toml, meson.build, CMakeLists.txt, configure or Makefile here. "
                  "Give --build, how the program is built");
     p->build = p->project->build;
-    if (!p->clean)
+    p->removes = !p->clean;
+    if (p->removes)
         p->clean = p->project->clean;
 }
 
@@ -226,7 +227,8 @@ static struct timespec build(const struct pgo *p, const char *profile)
     char bin[PATH_MAX + 8];
     pgo_set_flags(&p->compiler, profile);
     if (p->clean)
-        pgo_shell("the command of --clean", p->clean, &ended);
+        pgo_shell(p->removes ? "removing what an earlier build made" : "the command of --clean",
+                  p->clean, &ended);
     struct timespec started = now();
     say(p, "builds %s the profile: %s", profile ? "with" : "without", p->build);
     char *path = saved("PATH");
