@@ -53,6 +53,9 @@ int pgk_symbol_names_chains(const struct pgk_elf *elf, const uint64_t *addrs, si
     return 0;
 }
 
+/* A file that is linked from one source or two; a symbol farther away says nothing. */
+enum { NEAR_BYTES = 64 << 10 };
+
 const char *pgk_symbol_names_near(const struct pgk_elf *elf, uint64_t addr)
 {
     const struct pgk_elf_sym *syms;
@@ -64,11 +67,11 @@ const char *pgk_symbol_names_near(const struct pgk_elf *elf, uint64_t addr)
         before--;
     for (after = low; after < n && !is_own_function(&syms[after]);)
         after++;
-    if (!before && after == n)
+    const uint64_t up = after < n ? syms[after].addr - addr : UINT64_MAX,
+                   down = before ? addr - syms[before - 1].addr : UINT64_MAX;
+    if (up > NEAR_BYTES && down > NEAR_BYTES)
         return "";
-    return after < n && (!before || syms[after].addr - addr < addr - syms[before - 1].addr)
-               ? syms[after].name
-               : syms[before - 1].name;
+    return up < down ? syms[after].name : syms[before - 1].name;
 }
 
 int pgk_symbol_names_functions(const struct pgk_elf *elf, pgk_sym_function_fn *fn, void *ctx,

@@ -14,8 +14,8 @@ bool pgk_symbol_names_any(const struct pgk_elf *elf);
 int pgk_symbol_names_chains(const struct pgk_elf *elf, const uint64_t *addrs, size_t count,
                             bool by_symbol, struct pgk_arena *arena, struct pgk_sym_chain *chains,
                             struct pgk_err *err);
-/* The symbol of a function that begins nearest to an address, for one that none covers; "" there
- * are none. */
+/* The symbol of a function that begins nearest to an address, at most 64 KiB from it, for one that
+ * none covers; "" if there is none. */
 const char *pgk_symbol_names_near(const struct pgk_elf *elf, uint64_t addr);
 /* As pgk_symboliser_functions. */
 int pgk_symbol_names_functions(const struct pgk_elf *elf, pgk_sym_function_fn *fn, void *ctx,
