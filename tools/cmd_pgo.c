@@ -321,7 +321,8 @@ static void record(struct pgo *p)
     put_back("PGOKIT_BRANCHES_OPTIONS", recorder);
     record_files_after(&p->recordings, template);
     if (!p->recordings.n)
-        pgo_stop("nothing was recorded. Is the program linked statically? Does --run start it?");
+        pgo_stop("nothing was recorded. Is the program linked statically? Does --run start it, and "
+                 "run it for 20 ms or more?");
     say(p, "recorded %u run%s, %.1f s of processor time", n, n == 1 ? "" : "s", total);
 }
 
@@ -354,8 +355,9 @@ static void generate(const struct pgo *p)
     if (!pgo_log_run("/proc/self/exe", words, false, &ended))
         pgo_stop("cannot run pgokit gen: %s", strerror(errno));
     if (ended.exit_code > EXIT_INCOMPLETE)
-        pgo_stop("no profile could be made; above is why. If it is for want of debug information: "
-                 "does the build command use $CC and $CFLAGS, or a compiler that PATH has?");
+        pgo_stop("no profile could be made; above is why. If it is for want of debug information or "
+                 "symbols: does the build strip its programs? Does it use $CC and $CFLAGS, or a "
+                 "compiler that PATH has?");
     free(words);
 }
 
@@ -374,7 +376,8 @@ static void say_use(const struct pgo *p)
         say(p, "to use the profile in your own build: RUSTC_BOOTSTRAP=1 "
                "RUSTFLAGS='-Zprofile-sample-use=%s'", p->profile);
     else
-        say(p, "to use the profile in your own build: CFLAGS='%s'", getenv("CFLAGS"));
+        say(p, "to use the profile in your own build, of C++ with CXXFLAGS: CFLAGS='%s'",
+            getenv("CFLAGS"));
 }
 
 /* What to do with what was found: an EXIT_... */

@@ -193,15 +193,28 @@ static bool has(char **argv, const char *flag)
     return *argv != NULL;
 }
 
-/* The arguments and those of `flags` that are not among them. */
+/* What takes the debug information out again that the profile is made by. */
+static bool strips(const char *argument)
+{
+    static const char *const options[] = {"-s", "-Wl,-s", "-Wl,-S", "-Wl,--strip-all",
+                                          "-Wl,--strip-debug"};
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        if (!strcmp(argument, options[i]))
+            return true;
+    return false;
+}
+
+/* The arguments but those that strip, and those of `flags` that are not among them. */
 static char **with_flags(char **argv, const char *flags)
 {
-    size_t n = count(argv);
+    size_t n = 0;
     char *text = strdup(flags);
-    char **all = calloc(n + strlen(flags) / 2 + 2, sizeof *all);
+    char **all = calloc(count(argv) + strlen(flags) / 2 + 2, sizeof *all);
     if (!text || !all)
         fail(EXIT_RECORD_FAILED, argv[0], "out of memory");
-    memcpy(all, argv, n * sizeof *all);
+    for (char **argument = argv; *argument; argument++)
+        if (!strips(*argument))
+            all[n++] = *argument;
     for (char *flag; (flag = strsep(&text, " ")) != NULL;)
         if (*flag && !has(argv, flag))
             all[n++] = flag;
