@@ -355,8 +355,8 @@ static void generate(const struct pgo *p)
     if (!pgo_log_run("/proc/self/exe", words, false, &ended))
         pgo_stop("cannot run pgokit gen: %s", strerror(errno));
     if (ended.exit_code > EXIT_INCOMPLETE)
-        pgo_stop("no profile could be made; above is why. If it is for want of debug information or "
-                 "symbols: does the build strip its programs? Does it use $CC and $CFLAGS, or a "
+        pgo_stop("no profile could be made; above is why. If it is for want of debug information "
+                 "or symbols: does the build strip its programs? Does it use $CC and $CFLAGS, or a "
                  "compiler that PATH has?");
     free(words);
 }

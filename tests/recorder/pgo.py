@@ -53,7 +53,8 @@ def way(folder, compiler, option):
     told = pgo(folder, "--cc", compiler, "-n", "0", build="echo $CC $CXX $CFLAGS $LDFLAGS >> flags;"
                + BUILD)
     require("processor time" not in told.stdout, told.stdout)
-    require(re.search(f"in your own build, .*: CFLAGS='.*{option}{folder}/pgo.afdo.*'$", told.stderr),
+    require(re.search(f"in your own build, .* CFLAGS='.*{option}{folder}/pgo.afdo.*'$",
+                      told.stderr),
             told.stderr)
     with open(os.path.join(folder, "flags"), encoding="ascii") as file:
         first, second = file.read().splitlines()
