@@ -245,7 +245,7 @@ def unreadable(f):
     empty = write(f"{folder}/empty", b"")
     no_files = f"{folder}/no-files"
     os.mkdir(no_files)
-    cases = [(f"{folder}/nothing-here", "No such file"), (no_files, "directory"), (empty, empty),
+    cases = [(f"{folder}/nothing-here", "No such file"), (no_files, no_files), (empty, empty),
              ("/dev/null", "/dev/null")]
     if os.geteuid() != 0:
         locked = write(f"{folder}/locked", read(program.raw))
