@@ -39,8 +39,7 @@ class Browser:
 
         self.process = subprocess.Popen(
             [find_chromium(), "--headless=new", "--no-sandbox", "--disable-gpu",
-             "--hide-scrollbars", "--disable-dev-shm-usage", "--no-first-run",
-             "--disable-extensions",
+             "--disable-dev-shm-usage", "--no-first-run", "--disable-extensions",
              "--host-resolver-rules=MAP * ~NOTFOUND", f"--user-data-dir={folder}/chromium",
              "--remote-debugging-pipe", "about:blank"],
             preexec_fn=keep_pipes, pass_fds=(3, 4), stdin=subprocess.DEVNULL,
@@ -116,9 +115,10 @@ class Page:
     def call(self, method, **params):
         return self.browser.call(method, self.session, **params)
 
-    def resize(self, width, height):
+    def resize(self, width, height, mobile=None):
+        """On a phone, as narrow windows are by default, bars to scroll take no space."""
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height,
-                  deviceScaleFactor=1, mobile=width < 600)
+                  deviceScaleFactor=1, mobile=width < 600 if mobile is None else mobile)
         self.settle()
 
     def settle(self):

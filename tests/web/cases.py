@@ -11,6 +11,7 @@ FIGURES = """Object.fromEntries(Array.from(document.querySelectorAll('[data-figu
     (t) => [t.dataset.figure, Number(t.dataset.exact)]))"""
 NAMED = {"button", "checkbox", "radio", "searchbox", "combobox", "treeitem", "tree", "image",
          "img", "dialog", "textbox", "link"}
+WIDTHS = (390, 1440, 2560)  # of windows on a desk, where bars to scroll take space
 
 
 def expect(found, wanted, what):
@@ -44,6 +45,25 @@ def expect_use(page, width):
                           "[c.id || c.className, c.getBoundingClientRect().width])")
     narrow = [name for name, wide in cards if wide < 0.2 * width]
     expect(narrow, [], "cards that leave the width to others")
+
+
+def expect_whole_graph(page):
+    """All rows of a small flame graph are in sight without a bar to scroll by, and boxes are as
+    wide as what they stand for: none lies on the next or is wider than its share."""
+    for width in WIDTHS:
+        page.resize(width, 900, mobile=False)
+        found = page.evaluate("""(() => { const f = document.querySelector('.boxes-frame');
+            return [f.offsetWidth - f.clientWidth, f.offsetHeight - f.clientHeight,
+                f.scrollWidth - f.clientWidth, f.scrollHeight - f.clientHeight]; })()""")
+        expect(found, [0] * 4, f"at {width}: bars of the flame graph, and what is out of sight")
+        boxes = page.evaluate("""(() => {
+            const whole = document.querySelector('.boxes').getBoundingClientRect();
+            return Array.from(document.querySelectorAll('.box'), (b) => {
+                const { left, right, bottom } = b.getBoundingClientRect();
+                return [right - left - whole.width * parseFloat(b.style.width) / 100,
+                    right - whole.right, bottom - whole.bottom]; }); })()""")
+        over = [box for box in boxes if max(map(abs, box[:1])) > 0.1 or max(box[1:]) > 0.1]
+        expect(over, [], f"at {width}: boxes that are too wide, or beyond the graph")
 
 
 def expect_placeholder(page):

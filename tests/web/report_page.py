@@ -15,7 +15,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "house")]
 
 from browser import Failure, find_chromium  # noqa: E402
 from cases import (FIGURES, expect, expect_fit, expect_names, expect_placeholder,  # noqa: E402
-                   expect_use, require, run)
+                   expect_use, expect_whole_graph, require, run)
 import shop  # noqa: E402
 
 GOLDEN = HERE.parent / "golden"
@@ -332,6 +332,10 @@ class Suite:
                               "(c) => c.getBoundingClientRect().right)), "
                               "document.querySelector('#panel').getBoundingClientRect().left]")
         require(edges[0] <= edges[1], f"the panel lies on the page: {edges}")
+
+    def flame_graph_is_whole(self):
+        for base in ((), ("--base", self.before.path, "-b", self.before.binary)):
+            expect_whole_graph(self.open(*base, profile=self.slow))
 
     def everything_has_a_name(self):
         page = self.open()

@@ -15,8 +15,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "house")]
 
 from browser import find_chromium  # noqa: E402
-from cases import (FIGURES, expect, expect_fit, expect_names, expect_placeholder,  # noqa: E402
-                   expect_use, require, run)
+from cases import (FIGURES, WIDTHS, expect, expect_fit, expect_names,  # noqa: E402
+                   expect_placeholder, expect_use, expect_whole_graph, require, run)
 
 GOLDEN = HERE.parent / "golden" / "sample"
 EVIL = "</script><img src=x onerror=window.evil=1>"
@@ -536,6 +536,34 @@ class Suite:
                 self.open_row(page, "main")
                 expect_fit(page, width)
                 expect(page.problems(), [], "problems")
+
+    def flame_graph_is_whole(self):
+        """Also where the last function is narrower than a letter."""
+        narrow = self.write("narrow.prof", BEFORE + "rare:20:1\n 1: 20\n")
+        page = self.open(narrow)
+        require(any(b.startswith("rare,") for b in page.evaluate(BOXES)), "the narrow box")
+        expect_whole_graph(page)
+
+    def a_deep_flame_graph_scrolls_one_way(self):
+        """Down to its last row, and never to a side."""
+        levels = 40
+        inlined = "".join(f"{' ' * n}{n}: step{n}:900\n" for n in range(1, levels))
+        deep = self.write("deep.prof", f"main:900:1\n{inlined}{' ' * levels}1: 900\n"
+                          "rare:2:1\n 1: 2\n")
+        for width in WIDTHS:
+            page = self.open(deep)
+            page.resize(width, 900, mobile=False)
+            page.evaluate("document.querySelector('.boxes-frame').scrollTo(9999, 9999)")
+            page.settle()
+            found = page.evaluate("""(() => {
+                const frame = document.querySelector('.boxes-frame');
+                const boxes = Array.from(document.querySelectorAll('.box'));
+                const last = boxes.find((b) => b.ariaLabel?.startsWith('step39,'));
+                return [frame.scrollHeight > frame.clientHeight, frame.scrollLeft,
+                    frame.offsetHeight - frame.clientHeight,
+                    last.getBoundingClientRect().bottom <=
+                        frame.getBoundingClientRect().bottom]; })()""")
+            expect(found, [True, 0, 0, True], f"at {width}: rows to scroll by, none of columns")
 
     def uses_a_wide_screen(self):
         page = self.open(self.before, width=2560, height=1400)

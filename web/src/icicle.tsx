@@ -26,6 +26,7 @@ const NARROWEST = 0.0012; // share of the width below which a box is not drawn
 const OTHERS = 0.004; // share from which those not drawn are drawn as one
 const ROW = 22; // pixels
 const TALLEST = 22 * ROW; // before the frame scrolls
+const THIN = 3; // pixels; a box with less has no gap at its end
 const TRUNK = 6; // single boxes in sight above the first that branches
 type Box = HierarchyRectangularNode<number>;
 
@@ -119,6 +120,7 @@ export function Icicle(props: Props) {
         const box = (event.target as Element).closest<HTMLElement>("[data-node]");
         return box ? Number(box.dataset.node) : null;
     };
+    const thin = (x0: number, x1: number) => ((x1 - x0) * width < THIN ? " thin" : "");
     const share = (node: number) => format.percent(weight[node]! / (weight[0]! || 1));
     const box = (node: number, level: number, x0: number, x1: number, faded: boolean) => (
         <div
@@ -131,6 +133,7 @@ export function Icicle(props: Props) {
             aria-selected={node === active}
             class={
                 `box ${props.colour(node)}` +
+                thin(x0, x1) +
                 (faded ? " faded" : "") +
                 (node === active ? " active" : "") +
                 (matched && !matched[node] ? " unmatched" : "")
@@ -149,7 +152,7 @@ export function Icicle(props: Props) {
         return (
             <div
                 key={`others-${i}`}
-                class="box others"
+                class={`box others${thin(x0, x1)}`}
                 title={text}
                 aria-hidden="true"
                 style={{
