@@ -66,6 +66,21 @@ def expect_whole_graph(page):
         expect(over, [], f"at {width}: boxes that are too wide, or beyond the graph")
 
 
+def expect_whole_labels(page):
+    """No text of a plot is cut at its edge."""
+    for width in WIDTHS:
+        page.resize(width, 900, mobile=False)
+        cut = page.evaluate("""(() => {
+            const texts = Array.from(document.querySelectorAll('.plot svg text'));
+            return texts.filter((t) => {
+                const text = t.getBoundingClientRect();
+                const plot = t.closest('.plot').getBoundingClientRect();
+                return text.left < plot.left || text.right > plot.right ||
+                    text.bottom > plot.bottom;
+            }).map((t) => t.textContent); })()""")
+        expect(cut, [], f"at {width}: texts that are cut")
+
+
 def expect_placeholder(page):
     """What stands in the empty box of the search is to be read to its end."""
     over = page.evaluate("""(() => { const box = document.querySelector('#search');

@@ -7,6 +7,7 @@ usage: report_page.py PGOKIT [CASE...]      a case as it is printed
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -15,7 +16,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "house")]
 
 from browser import Failure, find_chromium  # noqa: E402
 from cases import (FIGURES, expect, expect_fit, expect_names, expect_placeholder,  # noqa: E402
-                   expect_use, expect_whole_graph, require, run)
+                   expect_use, expect_whole_graph, expect_whole_labels, require, run)
 import shop  # noqa: E402
 
 GOLDEN = HERE.parent / "golden"
@@ -336,6 +337,22 @@ class Suite:
     def flame_graph_is_whole(self):
         for base in ((), ("--base", self.before.path, "-b", self.before.binary)):
             expect_whole_graph(self.open(*base, profile=self.slow))
+
+    def labels_of_plots_are_whole(self):
+        """With the last label at the end of the axis, and small densities."""
+        path, text = self.folder / "wide.yaml", (GOLDEN / "yaml" / "llvm22.yaml").read_text()
+        for field, old, new in (("AllocCount: ", 3, 1000), ("TotalLifetime: ", 0, 1),
+                                ("TotalSize: ", 84, 84_000_000)):
+            text, found = re.subn(f"({field} *){old}\n", rf"\g<1>{new}\n", text, count=1)
+            expect(found, 1, f"{field}of the golden file")
+        path.write_text(text, encoding="utf-8")
+        page = self.browser.open(self.report_of(path))
+        labels = page.evaluate("Array.from(document.querySelectorAll('.scatter text'), "
+                               "(t) => t.textContent)")
+        require({"100 s", "1e-6", "0.001"} <= set(labels), f"labels of the axes: {labels}")
+        expect_whole_labels(page)
+        expect_whole_labels(self.browser.open(self.report_of(
+            GOLDEN / "heap-raw" / "handmade-by-context.profraw")))
 
     def everything_has_a_name(self):
         page = self.open()

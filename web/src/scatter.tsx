@@ -4,6 +4,7 @@ import { quadtree } from "d3-quadtree";
 import { scaleLog, scaleSqrt } from "d3-scale";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { siteName } from "./advice_list";
+import { labelMiddle } from "./axis";
 import * as format from "./format";
 import type { HeapModel } from "./heap_model";
 import type { Filter } from "./page_frame";
@@ -194,7 +195,11 @@ export function Scatter({ model, matches, filter, open, onOpen }: Props) {
                                 y2={bottom}
                             />
                             {(i % 2 === 0 || xTicks.length < 7) && (
-                                <text x={plot.xs(t)} y={bottom + 26} text-anchor="middle">
+                                <text
+                                    x={labelMiddle(plot.xs(t), lifeTick(t), width)}
+                                    y={bottom + 26}
+                                    text-anchor="middle"
+                                >
                                     {lifeTick(t)}
                                 </text>
                             )}
@@ -210,7 +215,7 @@ export function Scatter({ model, matches, filter, open, onOpen }: Props) {
                                 x2={width - margin.right}
                             />
                             <text x={margin.left - 6} y={plot.ys(t) + 4} text-anchor="end">
-                                {t >= 1000 ? `${t / 1000}k` : Number(t.toPrecision(1))}
+                                {densityTick(t)}
                             </text>
                         </g>
                     ))}
@@ -259,6 +264,11 @@ export function Scatter({ model, matches, filter, open, onOpen }: Props) {
 /** Labels that contexts of the profile have. */
 function labels(model: HeapModel): string[] {
     return model.data.labels.filter((label) => label.contexts).map((label) => label.name);
+}
+
+function densityTick(v: number): string {
+    if (v < 0.001) return v.toExponential(0);
+    return v >= 1000 ? `${v / 1000}k` : `${Number(v.toPrecision(1))}`;
 }
 
 function lifeTick(v: number): string {

@@ -3,6 +3,7 @@
 import { bisector } from "d3-array";
 import { scaleLinear } from "d3-scale";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { labelMiddle } from "./axis";
 import type { OverTime } from "./data";
 import * as format from "./format";
 import type { HeapModel, Side } from "./heap_model";
@@ -211,7 +212,12 @@ export function Timeline(props: {
                         </g>
                     ))}
                     {plot.xs.ticks(Math.max(2, Math.floor(width / 140))).map((t) => (
-                        <text key={t} x={plot.xs(t)} y={height - 5} text-anchor="middle">
+                        <text
+                            key={t}
+                            x={labelMiddle(plot.xs(t), format.ms(t), width)}
+                            y={height - 5}
+                            text-anchor="middle"
+                        >
                             {format.ms(t)}
                         </text>
                     ))}
