@@ -21,11 +21,17 @@ static void put_totals(struct pgk_json *j, const char *key, const struct pgk_hea
 {
     static const enum pgk_mib_id sums[] = {PGK_MIB_AllocCount, PGK_MIB_TotalSize,
                                            PGK_MIB_TotalAccessCount, PGK_MIB_TotalLifetime};
+    static const enum pgk_mib_id of_leaks[] = {PGK_MIB_UnreachableSize,
+                                               PGK_MIB_UnreachableCount};
     pgk_json_object(j, key);
     pgk_json_number(j, "contexts", t->contexts);
     for (size_t i = 0; i < PGK_COUNTOF(sums); i++)
         if (t->known >> sums[i] & 1)
             pgk_json_number(j, pgk_mib_info(sums[i], NULL, NULL), t->v[sums[i]]);
+    /* As in tables: of those contexts that know it. */
+    for (size_t i = 0; i < PGK_COUNTOF(of_leaks); i++)
+        if (t->some_know >> of_leaks[i] & 1)
+            pgk_json_number(j, pgk_mib_info(of_leaks[i], NULL, NULL), t->v[of_leaks[i]]);
     if (t->cut) {
         pgk_json_number(j, "cut", t->cut);
         pgk_json_number(j, pgk_mib_info(PGK_MIB_CutSize, NULL, NULL), t->v[PGK_MIB_CutSize]);

@@ -105,6 +105,34 @@ class Suite:
         require({"short-lived", "too-large"} <= {name for name, _ in advice},
                 f"advice on what the program does wrong: {advice}")
 
+    def leaks_are_in_the_overview(self):
+        program = self.folder / "lost"
+        subprocess.run([shop.find_compiler(), "-x", "c", "-g", "-O1", "-fno-omit-frame-pointer",
+                        HERE / "programs" / "lost.c", "-o", program], check=True)
+        totals = {}
+        for lost in (0, 90):
+            path = f"lost-{lost}.heap"
+            self.run("record", "heap", "-q", "--leak-check", "-o", path, "--", program, lost)
+            totals[lost] = json.loads(self.run("show", "--json", "-q", path))["totals"]
+        require(totals[90]["UnreachableCount"] > 80, f"lost: {totals[90]}")
+        page = self.browser.open(self.report_of("lost-90.heap"))
+        expect(page.problems(), [], "problems")
+        expect(page.evaluate(FIGURES)["UnreachableSize"], totals[90]["UnreachableSize"], "tile")
+        tile = "document.querySelector('[data-figure=UnreachableSize]').textContent"
+        objects = f"{totals[90]['UnreachableCount']} objects"
+        require(f"in {objects} at exit" in page.evaluate(tile), page.evaluate(tile))
+        verdict = "document.querySelector('#verdict').textContent"
+        require(f"no pointer led to {objects} (" in page.evaluate(verdict), page.evaluate(verdict))
+        self.run("report", "lost-0.heap", "--base", "lost-90.heap", "-q", "-o", "mended.html")
+        page = self.browser.open(self.folder / "mended.html")
+        now = totals[0]["UnreachableSize"]
+        expect(page.evaluate(FIGURES)["UnreachableSize"], now, "tile of the mended one")
+        said = page.evaluate(verdict)
+        require("Unreachable at exit: " in said and said.endswith(f" {now} B now."), said)
+        self.run("record", "heap", "-q", "-o", "unchecked.heap", "--", program, 90)
+        page = self.browser.open(self.report_of("unchecked.heap"))
+        require("UnreachableSize" not in page.evaluate(FIGURES), "without a leak check")
+
     def figures_read_as_on_the_terminal(self):
         page, table = self.open(), self.run("show", self.before.path, "-b", self.before.binary)
         texts = page.evaluate(TEXTS)

@@ -9,6 +9,9 @@ export interface Totals {
     TotalSize?: number;
     TotalAccessCount?: number;
     TotalLifetime?: number;
+    /** With a leak check: alive at exit, and no pointer led there. */
+    UnreachableSize?: number;
+    UnreachableCount?: number;
     /** Contexts with stacks that have more frames than were kept, and their bytes. */
     cut?: number;
     CutSize?: number;

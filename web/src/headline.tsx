@@ -47,7 +47,27 @@ const figures: Figure[] = [
         text: format.ms,
         detail: () => "of an object",
     },
+    {
+        key: "UnreachableSize",
+        label: "Unreachable",
+        of: (t) => t.UnreachableSize,
+        text: format.bytes,
+        detail: (t) => `in ${format.plural(t.UnreachableCount ?? 0, "object")} at exit`,
+    },
 ];
+
+/** What a leak check found, as a sentence. */
+function unreachable({ totals, totals_before: before }: HeapData): string {
+    const { UnreachableSize: bytes = 0, UnreachableCount: objects = 0 } = totals;
+    const then = before?.UnreachableSize;
+    if (then !== undefined && totals.UnreachableSize !== undefined && then + bytes)
+        return ` Unreachable at exit: ${format.bytes(then)} before, ${format.bytes(bytes)} now.`;
+    if (!objects || then !== undefined) return "";
+    return (
+        ` At exit, no pointer led to ${format.plural(objects, "object")} ` +
+        `(${format.bytes(bytes)}).`
+    );
+}
 
 function tiles(data: HeapData): Tile[] {
     const list: Tile[] = [];
@@ -101,7 +121,8 @@ function compared(data: HeapData): string {
         `${format.bytes(before)} before, ${format.bytes(now)} now ` +
         `(${format.signedPercent(now / before)}). ` +
         `Contexts: ${parts.length ? parts.join(", ") : "none changed by 10 % or more"}. ` +
-        `Both profiles allocate ${format.percent(data.overlap ?? 0)} in the same places.`
+        `Both profiles allocate ${format.percent(data.overlap ?? 0)} in the same places.` +
+        unreachable(data)
     );
 }
 
@@ -109,10 +130,11 @@ function compared(data: HeapData): string {
 function summed(data: HeapData): string {
     const first = data.advice[0];
     const bytes = data.totals.TotalSize ?? 0;
-    if (!first || !bytes) return "No rule of the report found anything to change.";
+    if (!first || !bytes)
+        return `No rule of the report found anything to change.${unreachable(data)}`;
     return (
         `${format.bytes(first.bytes)} of the ${format.bytes(bytes)} allocated, ` +
-        `${format.percent(first.bytes / bytes)}, ${first.says}.`
+        `${format.percent(first.bytes / bytes)}, ${first.says}.${unreachable(data)}`
     );
 }
 
