@@ -405,6 +405,7 @@ class Suite:
         first = page.evaluate(ROWS)[0]
         expect(first[0], "cache_that_nobody_asked_for", "the largest change")
         expect(first[1:4], ["8.00 MiB", "0 B", "+8.00 MiB"], "its figures")
+        self.falling_changes(page, "#contexts td:nth-child(4)")
         tags = page.evaluate("Array.from(document.querySelectorAll('#contexts tbody tr')).map("
                              "(r) => [r.querySelector('button').textContent,"
                              " r.querySelector('.tag')?.textContent])")
@@ -414,6 +415,21 @@ class Suite:
         require(f"{news} new" in verdict, f"{news} new contexts, the page says: {verdict}")
         grown = data["now"]["TotalSize"] / data["before"]["TotalSize"] * 100 - 100
         require(f"+{grown:.1f} %" in verdict, f"grown by {grown:.1f} %: {verdict}")
+
+    def what_shrank_most_comes_first(self):
+        """Of a difference the other way round: changes that are negative, and then none."""
+        page = self.open("--base", self.slow.path, "-b", self.slow.binary)
+        expect(page.evaluate(ROWS)[0][3], "-8.00 MiB", "the largest change")
+        for cells in ("#contexts td:nth-child(4)", "#functions td:nth-child(3)"):
+            self.falling_changes(page, cells)
+
+    def falling_changes(self, page, cells):
+        """Changes fall, whichever their sign; of rows with the same, those with more come first."""
+        rows = page.evaluate(f"Array.from(document.querySelectorAll('{cells}'), (d) => [Number("
+                             "d.dataset.exact), Number(d.parentNode.querySelector('td').dataset"
+                             ".exact)])")
+        changes = [(-abs(change), -size) for change, size in rows]
+        require(len(rows) > 2 and rows[0][0] and changes == sorted(changes), f"{cells}: {rows}")
 
     def equal_profiles_do_not_differ(self):
         page = self.open("--base", self.before.path)
@@ -655,7 +671,7 @@ class Suite:
         expect(self.report(self.before).read_bytes() == first, True, "equal bytes")
 
 
-HELPERS = ("run", "report", "json", "open", "near", "report_of")
+HELPERS = ("run", "report", "json", "open", "near", "report_of", "falling_changes")
 MISSING = [what for what, found in (("chromium", find_chromium()),
                                     ("clang++-22", shop.find_compiler())) if not found]
 sys.exit(run(Suite, HELPERS, MISSING, sys.argv[2:]))

@@ -36,7 +36,8 @@ function columns(model: HeapModel): TableColumn[] {
         });
     }
     const before = model.bytesBefore;
-    if (before)
+    if (before) {
+        const difference = (c: number) => model.bytes[c]! - before[c]!;
         list.push(
             {
                 key: "before",
@@ -47,13 +48,12 @@ function columns(model: HeapModel): TableColumn[] {
             {
                 key: "change",
                 title: "Change",
-                value: (c) => model.bytes[c]! - before[c]!,
-                text: (c) => {
-                    const difference = model.bytes[c]! - before[c]!;
-                    return (difference > 0 ? "+" : "") + format.bytes(difference);
-                },
+                value: difference,
+                order: (c) => Math.abs(difference(c)),
+                text: (c) => (difference(c) > 0 ? "+" : "") + format.bytes(difference(c)),
             },
         );
+    }
     list.push({
         key: "count",
         title: "Objects",

@@ -8,6 +8,7 @@ export interface TableColumn {
     title: string;
     hint?: string; // what the title means, where that needs words
     value: (row: number) => number; // NaN: unknown, always last
+    order?: (row: number) => number; // what rows are sorted by, where that is not the value
     text: (row: number) => preact.ComponentChildren;
 }
 
@@ -43,16 +44,28 @@ interface Props {
 
 const PAGE = 25;
 
-function sorted(rows: number[], column: TableColumn, falling: boolean, n: number): number[] {
-    const sign = falling ? -1 : 1;
+/** Which of two rows has more in the first column where they differ. */
+function moreFirst(columns: TableColumn[], a: number, b: number): number {
+    for (const { value } of columns) {
+        const [x, y] = [value(a), value(b)];
+        if (x > y || (Number.isNaN(y) && !Number.isNaN(x))) return -1;
+        if (y > x || (Number.isNaN(x) && !Number.isNaN(y))) return 1;
+    }
+    return a - b;
+}
+
+function sorted(rows: number[], columns: TableColumn[], sort: Sort, n: number): number[] {
+    const column = columns.find((c) => c.key === sort.key) ?? columns[0]!;
+    const by = column.order ?? column.value;
+    const sign = sort.falling ? -1 : 1;
     const keys = Float64Array.from({ length: n }, (_, row) => {
-        const v = column.value(row);
+        const v = by(row);
         return Number.isNaN(v) ? sign * Infinity : v;
     });
     return rows.sort((a, b) => {
         const x = keys[a]!;
         const y = keys[b]!;
-        return x === y ? a - b : x < y ? -sign : sign;
+        return x === y ? moreFirst(columns, a, b) : x < y ? -sign : sign;
     });
 }
 
@@ -67,8 +80,7 @@ export function DataTable(props: Props) {
         const list: number[] = [];
         for (let row = 0; row < n; row++)
             if ((!matches || matches[row]) && (!filter || filter.has(row))) list.push(row);
-        const by = columns.find((c) => c.key === sort.key) ?? columns[0]!;
-        return sorted(list, by, sort.falling, n);
+        return sorted(list, columns, sort, n);
     }, [columns, n, matches, filter, sort.key, sort.falling]);
     useEffect(() => {
         const at = open === null ? -1 : rows.indexOf(open);

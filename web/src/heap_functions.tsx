@@ -73,6 +73,7 @@ function changeColumn(
         title: "Change",
         hint: "of the total, since the profile before",
         value: difference,
+        order: (row) => Math.abs(difference(row)),
         text: (row) => (difference(row) > 0 ? "+" : "") + shortWeight(weight, difference(row)),
     };
 }
