@@ -160,6 +160,31 @@ static int write_counts(struct record *r, const struct record_files *files, stru
     return status;
 }
 
+/* Whether pgokit gen would refuse the counts for want of debug information, here or in a debug
+ * file; it does what gen does, as pseudo probes are enough, too. Servers are asked by gen only. */
+static bool lacks_debug(const struct record *r)
+{
+    if (*record_environment("DEBUGINFOD_URLS"))
+        return false;
+    const struct cli_common common = {.binaries = r->common.binaries, .quiet = true,
+                                      .no_debuginfod = true, .threads = r->common.threads};
+    const struct pgk_gen_opts opts = {.struct_size = sizeof opts, .threads = r->common.threads};
+    struct pgk_binaries *binaries = NULL;
+    struct pgk_gen *gen = NULL;
+    struct pgk_sample *profile = NULL;
+    int status = cli_open_binaries(&common, &binaries, NULL);
+    if (!status)
+        status = pgk_gen_new(&gen, binaries, &opts, NULL);
+    if (!status)
+        status = pgk_gen_add(gen, r->counts, NULL);
+    if (!status)
+        status = pgk_gen_profile(gen, &profile, NULL);
+    pgk_sample_close(&profile);
+    pgk_gen_close(&gen);
+    pgk_binaries_close(&binaries);
+    return status == PGK_E_NODEBUG;
+}
+
 /* By way of a sample profile, which stays. */
 static void open_page(const struct record *r, const struct record_branches_done *done)
 {
@@ -203,6 +228,7 @@ static int finish(struct record *r, const struct record_files *files,
                                       : DEFAULT_NAME,
         .keep = r->keep || status,
         .loads = r->loads,
+        .no_debug = !status && files->n && !r->common.quiet && lacks_debug(r),
         .perf = r->perf,
         .quiet = r->common.quiet};
     record_branches_report(&done);

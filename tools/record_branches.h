@@ -12,6 +12,7 @@ struct record_branches_done {
     bool perf;          /* next to each recording is a perf.data */
     bool keep;          /* recordings stay */
     bool loads;         /* they have loads, which counts have not */
+    bool no_debug;      /* the binary has no debug information, which a profile takes */
     bool quiet;         /* only what is wrong */
 };
 void record_branches_report(const struct record_branches_done *done);

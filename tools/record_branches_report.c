@@ -1,4 +1,5 @@
 /* Says what the branch recorder has recorded, why windows were given up, and what it has cost. */
+#include "debug_package.h"
 #include "record_branches.h"
 
 #include <stdio.h>
@@ -73,6 +74,19 @@ static struct sums read_all(const struct record_branches_done *d)
     return sums;
 }
 
+/* What gives the file the debug information that pgokit gen takes. */
+static void print_how_to_get_debug(const char *binary)
+{
+    char package[256];
+    fputs("next: ", stderr);
+    if (debug_package_of(binary, package, sizeof package))
+        fprintf(stderr, "install %s, or ", package);
+    fputs("compile", stderr);
+    record_print_word(binary);
+    fputs(" with -g and record it again: pgokit gen makes no profile without debug information\n",
+          stderr);
+}
+
 /* Loads are in the recordings alone. */
 static void print_next(const struct record_branches_done *d)
 {
@@ -124,6 +138,8 @@ void record_branches_report(const struct record_branches_done *d)
     for (size_t i = 0; d->perf && i < d->files->n; i++)
         fprintf(stderr, "  samples of perf %s.perf\n",
                 pgk_human_text(safe, sizeof safe, d->files->v[i].path));
-    if (d->counts)
+    if (d->counts && d->no_debug)
+        print_how_to_get_debug(d->binary);
+    else if (d->counts)
         print_next(d);
 }

@@ -353,6 +353,20 @@ def without_symbols(folder):
     require(len(names) == 1 and names[0].startswith("branches.counts."), names)
 
 
+def without_debug_information(folder):
+    """There are counts, of which gen makes no profile: what is said next leads to one."""
+    program = build(folder, "one_hot_loop.c")
+    run([tool("strip"), "--strip-debug", program], folder)
+    told = record(folder, program, options=FAST).stderr
+    require(f"next: compile {program} with -g and record it again: " in told and
+            "next: pgokit gen" not in told, told)
+    said = run([PGOKIT, "gen", "branches.counts", "-b", program, "-o", "none"], folder, status=2)
+    require(".debug_info: found none" in said.stderr, said.stderr)
+    program = build(folder, "one_hot_loop.c")
+    told = record(folder, program, options=FAST).stderr
+    require(f"next: pgokit gen branches.counts -b {program}" in told, told)
+
+
 def static_program(folder):
     program = build(folder, "kinds.cpp", "-static")
     told = record(folder, program, status=126)
@@ -583,6 +597,7 @@ def main():
     cases.run("a killed program leaves its counts", killed)
     cases.run("a program that is too short", too_short)
     cases.run("a program without symbols", without_symbols)
+    cases.run("a program without debug information", without_debug_information)
     cases.run("static program", static_program)
     cases.run("all code is in a library or a child", all_code_is_in_a_library_or_a_child)
     cases.run("exit status of the program", status_is_the_programs)
