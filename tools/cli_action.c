@@ -234,7 +234,8 @@ void cli_keep_stdin(int n_operands, char *const *operands)
 static void take_newest(bool quiet, int *argc, char ***argv)
 {
     static struct cli_list list; /* as long-lived as the arguments of main */
-    char safe[256], *name = newest_recording(".");
+    size_t in_run;
+    char safe[256], *name = newest_recording(".", &in_run);
     if (!name)
         return;
     for (int i = 0; i < *argc; i++)
@@ -243,14 +244,18 @@ static void take_newest(bool quiet, int *argc, char ***argv)
     *argc = (int)list.n;
     cli_list_add(&list, NULL);
     *argv = (char **)(uintptr_t)list.v;
-    if (!quiet)
-        cli_note("%s is the newest recording here", pgk_human_text(safe, sizeof safe, name));
+    pgk_human_text(safe, sizeof safe, name);
+    if (!quiet && in_run > 1)
+        cli_note("%s is the largest of the %zu recordings of the newest run here", safe, in_run);
+    else if (!quiet)
+        cli_note("%s is the newest recording here", safe);
 }
 
 /* A folder may have recordings. */
 static _Noreturn void refuse_folder(const char *path)
 {
-    char safe[256], file[512], *newest = newest_recording(path);
+    size_t in_run;
+    char safe[256], file[512], *newest = newest_recording(path, &in_run);
     fprintf(stderr, "pgokit: %s is a folder. ", pgk_human_text(safe, sizeof safe, path));
     if (newest)
         fprintf(stderr, "Its newest recording: pgokit show %s",

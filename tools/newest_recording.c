@@ -14,6 +14,13 @@ struct candidate {
     struct timespec changed;
 };
 
+/* What a file holds. */
+struct content {
+    bool is_recording;
+    uint64_t start_ms; /* of the process, in ms since 1970; 0: not known */
+    uint64_t bytes;    /* allocated */
+};
+
 struct candidates {
     struct candidate *v;
     size_t n;
@@ -57,22 +64,79 @@ static int newest_first(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-/* What programs themselves leave, not what was made of it. */
-static bool is_recording(const char *name)
+/* When the process started, and what it allocated. A damaged file may be the newest recording, too:
+ * the verb says what is wrong with it. */
+static void read_heap(struct content *content, struct pgk_file *file)
 {
-    static const char *const formats[] = {"raw heap profile", "heaptrack file", "raw counters"};
-    struct pgk_file *file;
-    bool is = false;
-    if (pgk_file_open(&file, name, NULL))
-        return false;
-    const char *format = pgk_file_info_format(pgk_file_info(file))->name;
-    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
-        is |= !strcmp(format, formats[i]);
-    pgk_file_close(&file);
-    return is;
+    struct pgk_heap_recording recording = {.struct_size = sizeof recording};
+    struct pgk_heap *heap;
+    if (pgk_heap_new(&heap, NULL))
+        return;
+    if (!pgk_heap_read_file(heap, file, 1, NULL)) {
+        if (pgk_heap_recording(heap, &recording))
+            content->start_ms = recording.start_ms;
+        for (size_t i = 0; i < pgk_heap_contexts(heap); i++)
+            content->bytes += pgk_heap_value(heap, i, PGK_MIB_TotalSize);
+    }
+    pgk_heap_close(&heap);
 }
 
-char *newest_recording(const char *folder)
+/* What programs themselves leave, not what was made of it. */
+static struct content look_into(const char *name)
+{
+    static const char *const formats[] = {"raw heap profile", "heaptrack file", "raw counters"};
+    struct content content = {0};
+    struct pgk_file *file;
+    if (pgk_file_open(&file, name, NULL))
+        return content;
+    const char *format = pgk_file_info_format(pgk_file_info(file))->name;
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+        content.is_recording |= !strcmp(format, formats[i]);
+    if (!strcmp(format, formats[0]))
+        read_heap(&content, file);
+    pgk_file_close(&file);
+    return content;
+}
+
+static uint64_t ms_of(const struct timespec *time)
+{
+    return (uint64_t)time->tv_sec * 1000 + (uint64_t)time->tv_nsec / 1000000;
+}
+
+/* Of equal ones the first by name, as record heap has them. */
+static bool is_larger(const struct candidate *a, uint64_t a_bytes, const struct candidate *b,
+                      uint64_t b_bytes)
+{
+    return a_bytes > b_bytes || (a_bytes == b_bytes && strcmp(a->name, b->name) < 0);
+}
+
+/* The largest of the newest run, which are processes that ran at the same time: a driver such as
+ * gcc ends after the compiler that it starts, and its own profile is of no interest. So a file
+ * belongs to the run if it was written after a process of the run had started. The newest
+ * recording is one if its start is not known. NULL: there is none. */
+static struct candidate *choose(const struct candidates *all, size_t *in_run)
+{
+    struct candidate *chosen = NULL;
+    uint64_t most = 0, since_ms = 0;
+    *in_run = 0;
+    for (size_t i = 0; i < all->n && i < LOOKED_AT; i++) {
+        if (chosen && (!since_ms || ms_of(&all->v[i].changed) < since_ms))
+            break;
+        const struct content content = look_into(all->v[i].name);
+        if (!content.is_recording || (chosen && !content.start_ms))
+            continue;
+        ++*in_run;
+        if (!chosen || is_larger(&all->v[i], content.bytes, chosen, most)) {
+            chosen = &all->v[i];
+            most = content.bytes;
+        }
+        if (*in_run == 1 || content.start_ms < since_ms)
+            since_ms = content.start_ms;
+    }
+    return chosen;
+}
+
+char *newest_recording(const char *folder, size_t *in_run)
 {
     struct candidates all = {0};
     char *found = NULL;
@@ -83,8 +147,9 @@ char *newest_recording(const char *folder)
         closedir(here);
     if (all.n)
         qsort(all.v, all.n, sizeof *all.v, newest_first);
+    const struct candidate *chosen = choose(&all, in_run);
     for (size_t i = 0; i < all.n; i++) {
-        if (!found && i < LOOKED_AT && is_recording(all.v[i].name))
+        if (&all.v[i] == chosen)
             found = all.v[i].name;
         else
             free(all.v[i].name);

@@ -4,7 +4,8 @@
 
 #include "cli.h"
 
-/* Of the folder, "." or another: its path, to be freed; NULL if there is none. */
-char *newest_recording(const char *folder);
+/* Of the folder, "." or another: its path, to be freed; NULL if there is none. Of several processes
+ * that ran at the same time, which are `in_run`, the one that allocated most. */
+char *newest_recording(const char *folder, size_t *in_run);
 
 #endif

@@ -475,7 +475,9 @@ def launched_by(folder, name, command):
     run([PGOKIT, *merge.split()], place)
     require("worker.profdata" in os.listdir(place), told)
     newest = run([PGOKIT, "show"], place)
-    require("is the newest recording here" in newest.stderr, newest.stderr)
+    require(re.search(f"{re.escape(show.split()[1])} is the (newest recording|largest of the "
+                      r"\d+ recordings of the newest run) here\n", newest.stderr), newest.stderr)
+    require("make_block" in newest.stdout, newest.stdout)
 
 
 def launchers(folder):
@@ -492,6 +494,23 @@ def launchers(folder):
             "forest": ["bash", "-c", f"for i in 1 2 3; do {program} & ls >/dev/null; done; wait"],
     }.items():
         launched_by(folder, name, command)
+
+
+def largest_of_the_newest_run(folder):
+    """What gcc starts and not gcc, whose file is newer; but no larger one of a former run."""
+    write(folder, "unit.c", "#include <stdio.h>\nint main(void) { return puts(\"\") < 0; }\n")
+    record(folder, worker(folder), options=["-o", "former.profraw"])
+    gcc = [tool("gcc"), "-O2", "unit.c", "-o", "unit"]
+    record(folder, *gcc, options=["-o", "%e.%p.profraw"])
+    shown = run([PGOKIT, "show"], folder)
+    require(re.match(r"pgokit: note: cc1\.\d+\.profraw is the largest of the \d recordings of the "
+                     r"newest run here\n", shown.stderr), shown.stderr)
+    require(shown.stdout.startswith("cc1."), shown.stdout)
+    record(folder, "echo", options=["-o", "last.profraw"])
+    shown = run([PGOKIT, "show"], folder)
+    require("note: last.profraw is the newest recording here" in shown.stderr, shown.stderr)
+    refused_folder = run([PGOKIT, "show", "."], folder, status=2).stderr
+    require("Its newest recording: pgokit show last.profraw;" in refused_folder, refused_folder)
 
 
 def report_fits_a_terminal(folder):
@@ -757,6 +776,7 @@ def main():
     cases.run("program with the runtime, started by a shell", wrapped)
     cases.run("children: one file each", children)
     cases.run("programs that others start", launchers)
+    cases.run("the largest of the newest run", largest_of_the_newest_run)
     cases.run("the report fits a terminal", report_fits_a_terminal)
     cases.run("a program without names", stripped_of_names)
     cases.run("a program built for it that another starts", launched_and_built_for_it)
