@@ -75,7 +75,7 @@ enum pgk_file_fact {
     PGK_FACT_MEMPROF_VERSION,  /* indexed: of the heap data */
     PGK_FACT_SCHEMA_TAG_MAX,   /* indexed: highest number of a stored MIB field */
     PGK_FACT_FULL_SCHEMA,      /* indexed: all MIB fields, not only the compiler's */
-    PGK_FACT_DUMPS,            /* heap: dumps that raw profiles had */
+    PGK_FACT_DUMPS,            /* heap: dumps that processes had written */
     PGK_FACT_IMAGES,           /* raw counters: images in the file */
     PGK_FACT_INTERRUPTED,      /* heap: how many of the processes were killed before their last
                                   dump, or may have gone on; what was alive was perhaps in use */
@@ -95,6 +95,8 @@ enum pgk_file_fact {
     PGK_FACT_OTHER_PROFILES,   /* heap: merged profiles that say nothing of their processes */
     PGK_FACT_SAMPLE_BYTES,     /* heap, pprof's: bytes from one sample to the next, on average;
                                   0 or 1: everything is counted */
+    PGK_FACT_RUNNING,          /* heap, raw: of the interrupted process, it is known to run on, as
+                                  it had the file mapped when this was read */
     PGK_FACTS /* how many there are */
 };
 /* The fact; 0 for what the format does not say. */

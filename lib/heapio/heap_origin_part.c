@@ -76,7 +76,7 @@ void pgk_heap_origin_describe(const struct pgk_file_info *info, struct pgk_info_
     if (interrupted && (processes > 1 || others))
         pgk_info_add(text, ", %llu interrupted", interrupted);
     else if (interrupted)
-        pgk_info_add(text, ", interrupted");
+        pgk_info_add(text, info->facts[PGK_FACT_RUNNING] ? ", still running" : ", interrupted");
     if (alive)
         pgk_info_add(text, " with %llu object%s alive", alive, pgk_plural(alive));
     if (info->facts[PGK_FACT_LIBRARY_ACCESSES])

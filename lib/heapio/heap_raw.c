@@ -234,6 +234,7 @@ static int read_notes(struct pgk_raw_reader *r, uint64_t mib_off, uint64_t segme
         r->own_bytes = notes.own_bytes;
     }
     r->sheet = pgk_raw_notes_of_sheet(&notes);
+    r->finished += notes.there && !r->sheet;
     const uint64_t contexts = pgk_raw_part_open(r->c, &notes, PGK_NOTES_ALLOCATED);
     miss_times(r, contexts);
     for (uint64_t i = 0; i < contexts; i++)
@@ -405,13 +406,13 @@ static int add_texts(struct pgk_raw_reader *r)
     return ok ? 0 : pgk_fail_nomem(r->err);
 }
 
-/* The file is of one process. */
+/* The file is of one process. Sheets are no dumps that somebody asked for. */
 static void note_origin(const struct pgk_raw_reader *r, struct pgk_heap_read_info *info)
 {
     const struct pgk_heap_read_info found = {
         .version = r->version,
         .origin = {.processes = 1,
-                   .dumps = r->dump,
+                   .dumps = r->noted ? r->finished : r->dump,
                    .interrupted = (r->notes & PGK_NOTE_INTERRUPTED) != 0,
                    .library_accesses = (r->notes & PGK_NOTE_LIBRARY_ACCESSES) != 0,
                    .one_thread = r->noted && !(r->notes & PGK_NOTE_THREADS),

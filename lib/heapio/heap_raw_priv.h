@@ -55,6 +55,7 @@ struct pgk_raw_reader {
     uint64_t base_off;          /* of these in the file */
     struct pgk_cursor *c;
     uint32_t dump, version;
+    uint32_t finished; /* dumps with notes that are no sheets */
     PGK_VEC(struct pgk_raw_entry) entries;
     struct pgk_index by_id;
     PGK_VEC(struct pgk_raw_segment) segments;

@@ -1,11 +1,20 @@
 /* Raw heap profiles among the formats. */
 #include "format_row.h"
 #include "heap_raw.h"
+#include "heap_running.h"
 #include "salvage.h"
 
 static bool sniff(const uint8_t *bytes, size_t size)
 {
     return pgk_starts_with_u64(bytes, size, PGK_HEAP_RAW_MAGIC);
+}
+
+static void note_running(const struct pgk_heap *heap, const struct pgk_source *src,
+                         struct pgk_file_info *info)
+{
+    struct pgk_heap_recording recording = {.struct_size = sizeof recording};
+    if (info->facts[PGK_FACT_INTERRUPTED] && pgk_heap_recording(heap, &recording))
+        info->facts[PGK_FACT_RUNNING] = pgk_heap_is_running(recording.program, src->file);
 }
 
 static int read_bytes(struct pgk_heap *heap, const uint8_t *bytes, size_t size,
@@ -15,6 +24,7 @@ static int read_bytes(struct pgk_heap *heap, const uint8_t *bytes, size_t size,
     struct pgk_heap_read_info raw;
     PGK_TRY(pgk_heap_raw_read(heap, bytes, size, src, &raw, err));
     pgk_heap_origin_note(&raw, info);
+    note_running(heap, src, info);
     return 0;
 }
 
@@ -54,8 +64,9 @@ static int write(const struct pgk_heap *heap, const char *path,
 
 static void describe(const struct pgk_file_info *info, struct pgk_info_text *text)
 {
-    if (info->facts[PGK_FACT_DUMPS] > 1)
-        pgk_info_add(text, ", %u dumps", (unsigned)info->facts[PGK_FACT_DUMPS]);
+    const uint64_t dumps = info->facts[PGK_FACT_DUMPS];
+    if (dumps > 1 || (dumps && info->facts[PGK_FACT_INTERRUPTED]))
+        pgk_info_add(text, ", %u dump%s", (unsigned)dumps, pgk_plural(dumps));
     pgk_heap_origin_describe(info, text);
 }
 

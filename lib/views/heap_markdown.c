@@ -61,7 +61,8 @@ static void put_times(const struct page *p)
         return;
     put_alive(p, "at the peak", t->v[PGK_MIB_PeakSize], t->v[PGK_MIB_PeakCount]);
     if (t->some_know >> PGK_MIB_ExitSize & 1)
-        put_alive(p, "at exit", t->v[PGK_MIB_ExitSize], t->v[PGK_MIB_ExitCount]);
+        put_alive(p, pgk_view_last_moment(p->opts->info), t->v[PGK_MIB_ExitSize],
+                  t->v[PGK_MIB_ExitCount]);
 }
 
 static void put_totals(const struct page *p)

@@ -79,7 +79,7 @@ static void print_times(const struct table *t)
     print_alive(t, times.peak_bytes, times.peak_objects);
     fprintf(t->out, ", after %s\n", MS((double)times.peak_ms));
     if (knows(s->some_know, PGK_MIB_ExitSize)) {
-        fputs("  at exit          ", t->out);
+        fprintf(t->out, "  %-17s", pgk_view_last_moment(t->opts->info));
         print_alive(t, s->v[PGK_MIB_ExitSize], s->v[PGK_MIB_ExitCount]);
         fputc('\n', t->out);
     }
@@ -222,7 +222,7 @@ static void print_context_times(const struct table *t, const struct pgk_mib *m)
     fputs("      at the peak ", t->out);
     print_alive(t, m->v[PGK_MIB_PeakSize], m->v[PGK_MIB_PeakCount]);
     if (knows(m->known, PGK_MIB_ExitSize)) {
-        fputs("  at exit ", t->out);
+        fprintf(t->out, "  %s ", pgk_view_last_moment(t->opts->info));
         print_alive(t, m->v[PGK_MIB_ExitSize], m->v[PGK_MIB_ExitCount]);
     }
     if (knows(m->known, PGK_MIB_UnreachableSize) && m->v[PGK_MIB_UnreachableCount]) {

@@ -31,6 +31,14 @@ static inline bool pgk_view_some_accesses(const struct pgk_file_info *info)
 {
     return info && pgk_file_info_fact(info, PGK_FACT_LIBRARY_ACCESSES);
 }
+/* When the heap was as it is last known. Of a process that was killed or runs on, that is the last
+ * moment that is in the file, which is later than its last dump. */
+static inline const char *pgk_view_last_moment(const struct pgk_file_info *info)
+{
+    const uint64_t interrupted = info ? pgk_file_info_fact(info, PGK_FACT_INTERRUPTED) : 0;
+    return interrupted && interrupted == pgk_file_info_fact(info, PGK_FACT_PROCESSES)
+               ? "last known" : "at exit";
+}
 struct pgk_json;
 /* The curve, the peak and the shares, as struct pgk_heap_times has them. */
 void pgk_view_put_times(struct pgk_json *j, const char *key, const struct pgk_heap *heap,

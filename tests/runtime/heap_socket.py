@@ -431,10 +431,23 @@ def attached(folder):
     require("recording: yes" in attach("status").stdout, "status")
     told = attach("dump")
     require("dump written to " in told.stdout, told.stdout)
+    raw = told.stdout.split(" to ", 1)[1].strip()
+    for _ in range(2):
+        attach("dump")
+    # Dumps as they were asked for, of a process that has not ended.
+    checked = run([PGOKIT, "check", raw], folder).stdout
+    require(", 3 dumps, still running" in checked and "interrupted" not in checked, checked)
+    shown = run([PGOKIT, "show", raw], folder).stdout
+    require("\n  last known       " in shown and "at exit" not in shown, shown)
+    copied(raw, os.path.join(folder, "copy"))
+    checked = run([PGOKIT, "check", "copy"], folder).stdout
+    require(", 3 dumps, interrupted" in checked, checked)
     require("not recorded" in attach("stop").stdout, "stop")
     require("are recorded" in attach("start").stdout, "start")
     require("dump, start, status or stop" in attach("dunp", status=2).stderr, "dunp")
     served.ended()
+    shown = run([PGOKIT, "show", raw], folder).stdout
+    require(", 4 dumps" in shown and "running" not in shown and "\n  at exit  " in shown, shown)
     require("no process" in attach("status", status=125).stderr, "a process that has ended")
     other = run([PGOKIT, "record", "heap", "--attach", str(os.getpid()), "status"], folder,
                 status=125)
