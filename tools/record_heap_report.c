@@ -20,6 +20,7 @@ struct sums {
 struct entry {
     const char *path;       /* as one would type it */
     char program[PATH_MAX]; /* that ran, as the profile has it; "": not known */
+    char name[PATH_MAX];    /* by which it was started, for people */
     char remarks[160];
     struct sums sums;
     size_t number; /* in the order of names */
@@ -36,6 +37,37 @@ static const char *as_typed(const struct report *t, const char *path)
 {
     size_t n = strlen(t->here);
     return n > 1 && !strncmp(path, t->here, n) && path[n] == '/' ? path + n + 1 : path;
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* Whether this word leads to the program, as the shell looks for it. */
+static bool leads_to(const char *word, const char *program)
+{
+    char path[PATH_MAX], real[PATH_MAX];
+    bool seen;
+    if (strchr(word, '/'))
+        snprintf(path, sizeof path, "%s", word);
+    else if (!record_find_in_path(path, word, &seen))
+        return false;
+    return realpath(path, real) && !strcmp(real, program);
+}
+
+/* The name by which the program was started, which may be a link to a file of another name:
+ * redis-server is one to redis-check-rdb. A word that the shell would have to unquote is not
+ * taken, nor one that a program has made up. */
+static void name_program(struct entry *e, const struct pgk_heap_recording *recording)
+{
+    const size_t n = strcspn(recording->command_line, " '");
+    char word[PATH_MAX];
+    snprintf(e->program, sizeof e->program, "%s", recording->program);
+    snprintf(word, sizeof word, "%.*s", (int)n, recording->command_line);
+    const bool is_word = *word && recording->command_line[n] != '\'' && leads_to(word, e->program);
+    snprintf(e->name, sizeof e->name, "%s", base_name(is_word ? word : e->program));
 }
 
 static int read_sums(struct entry *e, const char *path, const struct pgk_file_info **info,
@@ -63,16 +95,10 @@ static int read_sums(struct entry *e, const char *path, const struct pgk_file_in
     if (!status) {
         sums->cut = cli_cut_stacks(heap);
         if (pgk_heap_recording(heap, &recording))
-            snprintf(e->program, sizeof e->program, "%s", recording.program);
+            name_program(e, &recording);
     }
     pgk_heap_close(&heap);
     return status;
-}
-
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
 }
 
 /* The program beside the number of its process, where it is known. */
@@ -83,7 +109,7 @@ static void print_sums(const char *name, const char *program, const struct sums 
     char bytes[PGK_HUMAN_SIZE], file_bytes[PGK_HUMAN_SIZE], safe[512], of[256];
     fprintf(stderr, "  %s%s%s%s: %s context%s, %s object%s (%s), %s access%s%s; %s\n",
             pgk_human_text(safe, sizeof safe, name), *program ? " (" : "",
-            pgk_human_text(of, sizeof of, base_name(program)), *program ? ")" : "",
+            pgk_human_text(of, sizeof of, program), *program ? ")" : "",
             pgk_human_count(contexts, s->contexts),
             s->contexts == 1 ? "" : "s", pgk_human_count(objects, s->objects),
             s->objects == 1 ? "" : "s", pgk_human_bytes(bytes, (double)s->bytes),
@@ -251,7 +277,7 @@ static void report_next(const struct report *t, const char *named)
         record_print_word(e->path);
     print_option("-b", binary);
     snprintf(output, sizeof output, merges ? "%s.profdata" : "%s.html",
-             base_name(*e->program ? e->program : named));
+             *e->name ? e->name : base_name(named));
     print_option("-o", output);
     fputc('\n', stderr);
 }
@@ -285,7 +311,7 @@ static void report_all(const struct report *t)
     const struct sums *s = &t->sums;
     fprintf(stderr, "recorded:\n");
     for (size_t i = 0; i < s->files && i < SHOWN; i++)
-        print_sums(t->entries[i].path, t->entries[i].program, &t->entries[i].sums,
+        print_sums(t->entries[i].path, t->entries[i].name, &t->entries[i].sums,
                    t->entries[i].remarks);
     if (s->files > SHOWN)
         fprintf(stderr, "  ... and %zu more\n", s->files - SHOWN);

@@ -534,6 +534,21 @@ def stripped_of_names(folder):
     require("worker.html" in os.listdir(folder), told)
 
 
+def started_by_a_link(folder):
+    """The program is called as it was started, by path or in PATH, and not as its file."""
+    program = worker(folder)
+    os.rename(program, os.path.join(folder, "check"))
+    os.symlink("check", os.path.join(folder, "served"))
+    for command in (["./served"], ["served"], ["sh", "-c", "served; true"]):
+        told = record(folder, *command,
+                      env={"PATH": f"{folder}:{os.environ['PATH']}"}).stderr
+        require(" (served): " in told and "(check)" not in told, told)
+        require("-o served.profdata\n" in told, told)
+    # What says that it is another program is called by its file.
+    told = record(folder, "bash", "-c", "exec -a served ./check").stderr
+    require(" (check): " in told and "-o check.profdata\n" in told, told)
+
+
 def launched_and_built_for_it(folder):
     """The binary is that of the largest profile."""
     program = build(folder, "clang-22")
@@ -779,6 +794,7 @@ def main():
     cases.run("the largest of the newest run", largest_of_the_newest_run)
     cases.run("the report fits a terminal", report_fits_a_terminal)
     cases.run("a program without names", stripped_of_names)
+    cases.run("a program that a link starts", started_by_a_link)
     cases.run("a program built for it that another starts", launched_and_built_for_it)
     cases.run("--open", opens_a_page)
     cases.run("exec under the heap profiler and the branch recorder", execs_under_both)
