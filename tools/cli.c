@@ -385,23 +385,46 @@ static const char *module_text(char *text, size_t size, const struct pgk_heap_un
     return text;
 }
 
-/* Those that have the debug symbols of the first modules; how many. */
-static size_t put_packages(FILE *note, const struct pgk_heap *heap, size_t modules)
-{
-    struct pgk_heap_unnamed u = {.struct_size = sizeof u};
+/* Packages that have the debug symbols of the first modules. */
+struct packages {
     char names[4][256];
-    size_t n = 0;
-    for (size_t i = 0; i < modules && n < sizeof names / sizeof *names; i++) {
+    size_t n;
+    bool need_archive;
+};
+
+static struct packages packages_of(const struct pgk_heap *heap, size_t modules)
+{
+    struct packages p = {0};
+    struct pgk_heap_unnamed u = {.struct_size = sizeof u};
+    for (size_t i = 0; i < modules && p.n < sizeof p.names / sizeof *p.names; i++) {
         size_t same = 0;
         if (!pgk_heap_unnamed_at(heap, i, &u) ||
-            !debug_package_of(u.path, names[n], sizeof *names))
+            !debug_package_of(u.path, p.names[p.n], sizeof *p.names))
             continue;
-        while (strcmp(names[same], names[n]))
+        while (strcmp(p.names[same], p.names[p.n]))
             same++;
-        if (same == n)
-            fprintf(note, "%s%s", n++ ? ", " : "", names[same]);
+        p.need_archive |= same == p.n && debug_package_needs_archive(p.names[same]);
+        p.n += same == p.n;
     }
-    return n;
+    return p;
+}
+
+/* Where the names are to be had; first what works as it stands. */
+static void put_sources_of_names(FILE *note, const struct packages *p)
+{
+    if (p->need_archive)
+        fputs("; export DEBUGINFOD_URLS=" DEBUG_SERVER ", or install ", note);
+    else
+        fputs("; install ", note);
+    for (size_t i = 0; i < p->n; i++)
+        fprintf(note, "%s%s", i ? ", " : "", p->names[i]);
+    if (!p->n)
+        fputs("the package of their debug symbols", note);
+    if (p->need_archive)
+        fputs(" from Debian's debug archive (man pgokit-merge, \"Where binaries and debug files "
+              "are found\")", note);
+    else
+        fputs(", or name a server of debuginfod in DEBUGINFOD_URLS", note);
 }
 
 void cli_note_unnamed(const struct pgk_heap *heap)
@@ -423,10 +446,8 @@ void cli_note_unnamed(const struct pgk_heap *heap)
             fprintf(note, "%s %s", i ? "," : "", module_text(text, sizeof text, &u));
     if (modules > NAMED)
         fprintf(note, " and %zu more", modules - NAMED);
-    fputs("; install ", note);
-    if (!put_packages(note, heap, NAMED))
-        fputs("the package of their debug symbols", note);
-    fputs(", or name a server of debuginfod in DEBUGINFOD_URLS", note);
+    const struct packages packages = packages_of(heap, NAMED);
+    put_sources_of_names(note, &packages);
     cli_note_close(note);
 }
 

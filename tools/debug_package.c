@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define DPKG "/var/lib/dpkg/info"
+#define APT  "/etc/apt"
 
 /* Packages whose debug symbols are in one of another name than NAME-dbgsym. */
 static const char *const others[][2] = {{"libc6", "libc6-dbg"}, {"libc-bin", "libc6-dbg"}};
@@ -67,4 +68,47 @@ bool debug_package_of(const char *path, char *name, size_t size)
     if (folder)
         closedir(folder);
     return found;
+}
+
+/* Whether a line that is no comment has the text. */
+static bool file_has(const char *path, const char *text, bool whole)
+{
+    char line[4096];
+    bool has = false;
+    FILE *file = fopen(path, "re");
+    while (file && !has && fgets(line, sizeof line, file)) {
+        line[strcspn(line, "#\n")] = 0;
+        has = whole ? !strcmp(line, text) : strstr(line, text) != NULL;
+    }
+    if (file)
+        fclose(file);
+    return has;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    const size_t n = strlen(text), m = strlen(end);
+    return n >= m && !strcmp(text + n - m, end);
+}
+
+/* Suites of debug archives are trixie-debug, trixie-proposed-updates-debug and so on. */
+static bool apt_has_archive(void)
+{
+    bool has = file_has(APT "/sources.list", "-debug", false);
+    DIR *folder = opendir(APT "/sources.list.d");
+    for (const struct dirent *e; folder && !has && (e = readdir(folder));) {
+        char path[PATH_MAX];
+        snprintf(path, sizeof path, APT "/sources.list.d/%s", e->d_name);
+        has = (ends_with(path, ".list") || ends_with(path, ".sources")) &&
+              file_has(path, "-debug", false);
+    }
+    if (folder)
+        closedir(folder);
+    return has;
+}
+
+bool debug_package_needs_archive(const char *name)
+{
+    return ends_with(name, "-dbgsym") && file_has("/etc/os-release", "ID=debian", true) &&
+           !apt_has_archive();
 }

@@ -79,7 +79,10 @@ static void print_how_to_get_debug(const char *binary)
 {
     char package[256];
     fputs("next: ", stderr);
-    if (debug_package_of(binary, package, sizeof package))
+    const bool packaged = debug_package_of(binary, package, sizeof package);
+    if (packaged && debug_package_needs_archive(package))
+        fputs("export DEBUGINFOD_URLS=" DEBUG_SERVER " for pgokit gen, or ", stderr);
+    else if (packaged)
         fprintf(stderr, "install %s, or ", package);
     fputs("compile", stderr);
     record_print_word(binary);

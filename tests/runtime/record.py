@@ -142,12 +142,46 @@ def package_of_debug_symbols(folder):
     raw = os.path.join(folder, "p.profraw")
     record(folder, "/usr/bin/sort", INVENTORY, options=["-o", raw])
     said = run([PGOKIT, "show", raw], folder).stderr
-    require("not named: " not in said or f"; install {package}-dbgsym" in said, said)
+    require("not named: " not in said or f" install {package}-dbgsym" in said, said)
     require("not named: sort (build id" in said, said)
     # The program is found though no function main can be seen, and what compilers lack is listed.
     said = subprocess.run([PGOKIT, "merge", raw, "-o", "p.profdata"], check=False, cwd=folder,
                           capture_output=True, text=True).stderr
     require("not named: sort (build id" in said or "no debug information for them" in said, said)
+
+
+def debug_archive(folder):
+    """Without it among the sources of apt, the note names the server of Debian first."""
+    raw = os.path.join(folder, "p.profraw")
+    record(folder, "/usr/bin/sort", INVENTORY, options=["-o", raw])
+    if not re.search(r"-dbgsym|not named", run([PGOKIT, "show", raw], folder).stderr):
+        raise Skip("missing: a program of Debian without names")
+    os.makedirs(os.path.join(folder, "apt", "sources.list.d"))
+    release = write(folder, "os-release", 'NAME="Some system"\nID=debian\n')
+
+    def said(file, text):
+        path = write(folder, os.path.join("apt", file), text)
+        told = subprocess.run(
+            [tool("unshare"), "-rm", "sh", "-c", f"mount --bind apt /etc/apt && "
+             f"mount --bind {release} /etc/os-release && exec {PGOKIT} show {raw}"],
+            cwd=folder, check=False, capture_output=True, text=True)
+        os.unlink(path)
+        if told.returncode:
+            raise Skip(f"missing: rights to mount: {told.stderr}")
+        return told.stderr
+
+    server = "; export DEBUGINFOD_URLS=https://debuginfod.debian.net, or install "
+    source = "deb http://deb.debian.org/debian-debug trixie-debug main\n"
+    for file, text, has in (("sources.list", "deb http://deb.debian.org/debian trixie main\n", 0),
+                            ("sources.list", "# " + source, 0), ("sources.list", source, 1),
+                            ("sources.list.d/a.list", source, 1),
+                            ("sources.list.d/a.save", source, 0),
+                            ("sources.list.d/a.sources", "Types: deb\nSuites: trixie-debug\n", 1)):
+        found = said(file, text)
+        require((server in found) == (not has) and ("debug archive" in found) == (not has) and
+                ("or name a server of debuginfod" in found) == bool(has), f"{file}, {text}{found}")
+    write(folder, "os-release", "ID=other\n")
+    require(server not in said("sources.list", ""), "another system")
 
 
 def names_without_an_option(folder):
@@ -780,6 +814,7 @@ def main():
         cases.run(f"Meson example: {compiler}", meson, compiler)
     cases.run("a profile says what ran", says_what_ran)
     cases.run("the package of debug symbols", package_of_debug_symbols)
+    cases.run("Debian's debug archive", debug_archive)
     cases.run("names without an option", names_without_an_option)
     cases.run("stacks that were cut", stacks_that_were_cut)
     cases.run("a program that was built anew gives no names", names_of_another_build)
