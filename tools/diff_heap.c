@@ -17,13 +17,20 @@ static const char help[] =
 static const char examples[] =
     "  pgokit diff old.profdata new.profdata -b ./app\n"
     "  pgokit diff old.profdata new.profdata -b ./app.old -b ./app\n"
-    "  pgokit diff main.profdata branch.profdata -b ./app --fail-on growth=10%\n";
+    "  pgokit diff main.profdata branch.profdata -b ./app --fail-on growth=10%\n"
+    "  pgokit diff before.profraw after.profraw -b ./app --fail-on exit=5%\n";
 
-enum { LIMIT_GROWTH, LIMIT_OBJECTS, LIMIT_NEW, LIMITS };
+enum { LIMIT_GROWTH, LIMIT_OBJECTS, LIMIT_NEW, LIMIT_PEAK, LIMIT_EXIT, LIMITS };
 static const struct diff_limit limits[LIMITS] = {
     [LIMIT_GROWTH] = {.name = "growth", .meaning = "bytes allocated grew"},
     [LIMIT_OBJECTS] = {.name = "objects", .meaning = "objects grew"},
     [LIMIT_NEW] = {.name = "new", .meaning = "bytes in new contexts make up"},
+    [LIMIT_PEAK] = {.name = "peak", .meaning = "bytes alive at the peak grew",
+                    .source = "what was alive at the peak; raw profiles of pgokit record heap and "
+                              "partial profiles of these do (merge --partial)"},
+    [LIMIT_EXIT] = {.name = "exit", .meaning = "bytes alive at exit grew",
+                    .source = "what was alive at exit; raw profiles of pgokit record heap and "
+                              "partial profiles of these do (merge --partial)"},
 };
 
 struct diff {
@@ -40,6 +47,11 @@ static void take_limit(const struct option_given *given)
     diff_limit_parse(given->into, LIMITS, given->value);
 }
 
+static const char *limit_word(size_t i)
+{
+    return diff_limit_word(limits, LIMITS, i);
+}
+
 static const struct option_row rows[] = {
     {"on", 0, "FILE", "compare in terms of this build, of the newer source; may be repeated",
      OPTION_LIST(struct diff, on),
@@ -52,7 +64,10 @@ static const struct option_row rows[] = {
     {"fail-on", 0, "LIMIT",
      "exit status 3 if the limit is reached; may be repeated. growth=N%: more bytes allocated than "
      "before, by N % or more; objects=N%: more objects, by N % or more; new=N%: bytes in new "
-     "contexts, N % or more of those before", OPTION_CALL_FOR(struct diff, limits, take_limit)},
+     "contexts, N % or more of those before; peak=N%: more bytes alive at the peak, by N % or "
+     "more; exit=N%: more bytes alive at exit, by N % or more",
+     OPTION_CALL_FOR(struct diff, limits, take_limit),
+     OPTION_WORDS(limit_word)},
     {0},
 };
 static const struct option_table table = {"diff heap", NULL, rows};
@@ -170,7 +185,15 @@ static int rebase(const struct diff *d, struct heap_input *before, struct heap_i
     return 0;
 }
 
-static int print(const struct diff *d, const struct pgk_heap *before, const struct pgk_heap *now,
+/* The first profile that does not know; NULL: both do. */
+static const char *who_lacks(const struct diff *d, uint32_t sides)
+{
+    return sides & PGK_HEAP_DIFF_BEFORE ? d->opts.before_title
+         : sides & PGK_HEAP_DIFF_NOW    ? d->opts.now_title
+                                        : NULL;
+}
+
+static int print(struct diff *d, const struct pgk_heap *before, const struct pgk_heap *now,
                  double found[LIMITS], struct pgk_err *err)
 {
     struct pgk_heap_diff_figures f = {.struct_size = sizeof f};
@@ -180,6 +203,10 @@ static int print(const struct diff *d, const struct pgk_heap *before, const stru
     found[LIMIT_GROWTH] = f.growth_percent;
     found[LIMIT_OBJECTS] = f.objects_growth_percent;
     found[LIMIT_NEW] = f.new_percent;
+    found[LIMIT_PEAK] = f.peak_growth_percent;
+    found[LIMIT_EXIT] = f.exit_growth_percent;
+    d->limits[LIMIT_PEAK].unknown = who_lacks(d, f.peak_unknown);
+    d->limits[LIMIT_EXIT].unknown = who_lacks(d, f.exit_unknown);
     if (!status && d->form == DIFF_MARKDOWN)
         diff_limits_print_markdown(d->limits, LIMITS, found, stdout);
     return status;

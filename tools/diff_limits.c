@@ -1,5 +1,6 @@
 /* diff --fail-on: limits that a comparison must not pass. */
 #include "diff_limits.h"
+#include "pgokit/human.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -35,20 +36,48 @@ void diff_limit_parse(struct diff_limit *limits, int n, const char *text)
     reject(limits, n, text);
 }
 
+const char *diff_limit_word(const struct diff_limit *limits, int n, size_t i)
+{
+    static char word[32];
+    if (i >= (size_t)n)
+        return NULL;
+    snprintf(word, sizeof word, "%s=0%%", limits[i].name);
+    return word;
+}
+
 static bool is_reached(const struct diff_limit *limit, double found)
 {
-    return limit->is_given && found > 0 && found >= limit->given;
+    return limit->is_given && !limit->unknown && found > 0 && found >= limit->given;
+}
+
+/* A limit that nobody could check is not kept. */
+static int check_known(const struct diff_limit *limits, int n)
+{
+    int exit_code = EXIT_DONE;
+    char name[256];
+    for (int i = 0; i < n; i++) {
+        if (!limits[i].is_given || !limits[i].unknown)
+            continue;
+        fprintf(stderr,
+                "pgokit: --fail-on %s=%g%% cannot be checked, because %s does not hold %s\n",
+                limits[i].name, limits[i].given,
+                pgk_human_text(name, sizeof name, limits[i].unknown), limits[i].source);
+        exit_code = EXIT_FAILED;
+    }
+    return exit_code;
 }
 
 int diff_limits_check(const struct diff_limit *limits, int n, const double *found)
 {
-    int exit_code = EXIT_DONE;
+    const int known = check_known(limits, n);
+    int exit_code = known;
     for (int i = 0; i < n; i++) {
         if (!is_reached(&limits[i], found[i]))
             continue;
         fprintf(stderr, "pgokit: limit reached: %s %.1f %%, and %s=%g%% was given\n",
                 limits[i].meaning, found[i], limits[i].name, limits[i].given);
-        exit_code = EXIT_LIMIT;
+        if (!known)
+            exit_code = EXIT_LIMIT;
     }
     return exit_code;
 }
@@ -63,8 +92,11 @@ void diff_limits_print_markdown(const struct diff_limit *limits, int n, const do
         if (!some)
             fputs("\n### Limits\n\n| limit | found | |\n|---|---|---|\n", out);
         some = true;
-        fprintf(out, "| %s=%g%% | %s %.1f %% | %s |\n", limits[i].name, limits[i].given,
-                limits[i].meaning, found[i],
-                is_reached(&limits[i], found[i]) ? "**reached**" : "kept");
+        fprintf(out, "| %s=%g%% | ", limits[i].name, limits[i].given);
+        if (limits[i].unknown)
+            fputs("not known | **not checked** |\n", out);
+        else
+            fprintf(out, "%s %.1f %% | %s |\n", limits[i].meaning, found[i],
+                    is_reached(&limits[i], found[i]) ? "**reached**" : "kept");
     }
 }

@@ -40,6 +40,11 @@ static void take_limit(const struct option_given *given)
     diff_limit_parse(given->into, LIMITS, given->value);
 }
 
+static const char *limit_word(size_t i)
+{
+    return diff_limit_word(limits, LIMITS, i);
+}
+
 static const struct option_row rows[] = {
     {"top", 0, "N", "functions listed (default 20; 0: all)",
      OPTION_NUMBER(struct diff, top, 0, 1000000000), OPTION_GIVEN(struct diff, top_given)},
@@ -51,7 +56,8 @@ static const struct option_row rows[] = {
      "exit status 3 if the limit is reached; may be repeated. growth=N%: more samples than before, "
      "by N % or more; new=N%: samples in new functions, N % or more of those before; moved=N%: of "
      "some function the share of all samples moved by N percentage points or more",
-     OPTION_CALL_FOR(struct diff, limits, take_limit)},
+     OPTION_CALL_FOR(struct diff, limits, take_limit),
+     OPTION_WORDS(limit_word)},
     {0},
 };
 static const struct option_table table = {"diff samples", NULL, rows};

@@ -108,6 +108,19 @@ struct pgk_heap_diff_figures {
     double growth_percent;         /* bytes allocated; less than 0: fewer than before */
     double objects_growth_percent; /* objects allocated */
     double new_percent;            /* bytes in contexts that are new */
+    double peak_growth_percent;    /* bytes alive at the peak; 0 if peak_unknown is not 0 */
+    double exit_growth_percent;    /* bytes alive at exit; 0 if exit_unknown is not 0 */
+    uint64_t peak_bytes, peak_bytes_before; /* alive at the peak, of each profile that knows it */
+    uint64_t exit_bytes, exit_bytes_before; /* alive at exit, likewise */
+    /* Which of the profiles do not know it, of all their contexts: a sum of enum
+     * pgk_heap_diff_side; 0: both know. */
+    uint32_t peak_unknown, exit_unknown;
+};
+
+/* The profiles of a comparison. */
+enum pgk_heap_diff_side {
+    PGK_HEAP_DIFF_BEFORE = 1, /* the older one */
+    PGK_HEAP_DIFF_NOW = 2,    /* the newer one */
 };
 
 /* Compares two profiles context by context. Stacks that are equal are the same context; of

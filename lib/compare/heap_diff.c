@@ -28,10 +28,16 @@ static uint64_t value(const struct pgk_mib *m, enum pgk_mib_id id)
     return m ? m->v[id] : 0;
 }
 
+static double growth_of(const struct pgk_heap_diff *d, const struct pgk_heap_pair *p,
+                        enum pgk_mib_id id)
+{
+    return (double)value(now_of(d, p, PGK_MIB_SPACE), id) -
+           (double)value(before_of(d, p, PGK_MIB_SPACE), id);
+}
+
 static double growth(const struct pgk_heap_diff *d, const struct pgk_heap_pair *p)
 {
-    return (double)value(now_of(d, p, PGK_MIB_SPACE), PGK_MIB_TotalSize) -
-           (double)value(before_of(d, p, PGK_MIB_SPACE), PGK_MIB_TotalSize);
+    return growth_of(d, p, PGK_MIB_TotalSize);
 }
 
 void pgk_heap_diff_pair(const struct pgk_heap_diff *d, const struct pgk_heap_pair *p,
@@ -46,7 +52,23 @@ void pgk_heap_diff_pair(const struct pgk_heap_diff *d, const struct pgk_heap_pai
         .objects_before = value(before, PGK_MIB_AllocCount),
         .objects = value(now, PGK_MIB_AllocCount),
         .growth = growth(d, p),
+        .exit_bytes_before = value(before, PGK_MIB_ExitSize),
+        .exit_bytes = value(now, PGK_MIB_ExitSize),
+        .exit_objects_before = value(before, PGK_MIB_ExitCount),
+        .exit_objects = value(now, PGK_MIB_ExitCount),
+        .exit_growth = growth_of(d, p, PGK_MIB_ExitSize),
     };
+}
+
+/* What was alive, of each profile that knows it of all its contexts; those that do not. */
+static uint32_t compare_alive(const struct pgk_heap_diff *d, enum pgk_mib_id id, uint64_t *before,
+                              uint64_t *now, double *percent)
+{
+    const bool was = d->totals_before.known >> id & 1, is = d->totals.known >> id & 1;
+    *before = was ? d->totals_before.v[id] : 0;
+    *now = is ? d->totals.v[id] : 0;
+    *percent = was && is ? pgk_growth_percent(*before, *now) : 0;
+    return (was ? 0 : PGK_HEAP_DIFF_BEFORE) | (is ? 0 : PGK_HEAP_DIFF_NOW);
 }
 
 static void count_changes(struct pgk_heap_diff *d)
@@ -68,14 +90,19 @@ static void count_changes(struct pgk_heap_diff *d)
     d->figures.objects_growth_percent =
         pgk_growth_percent(d->figures.objects_before, d->figures.objects);
     d->figures.new_percent = pgk_percent((double)d->figures.new_bytes, d->figures.bytes_before);
+    d->figures.peak_unknown =
+        compare_alive(d, PGK_MIB_PeakSize, &d->figures.peak_bytes_before, &d->figures.peak_bytes,
+                      &d->figures.peak_growth_percent);
+    d->figures.exit_unknown =
+        compare_alive(d, PGK_MIB_ExitSize, &d->figures.exit_bytes_before, &d->figures.exit_bytes,
+                      &d->figures.exit_growth_percent);
 }
 
 /* Largest differences first, whatever their sign. */
-static int by_growth(const void *a, const void *b, void *diff)
+static int by_growth_of(const struct pgk_heap_diff *d, enum pgk_mib_id id,
+                        const struct pgk_heap_pair *x, const struct pgk_heap_pair *y)
 {
-    const struct pgk_heap_diff *d = diff;
-    const struct pgk_heap_pair *x = a, *y = b;
-    double p = growth(d, x), q = growth(d, y);
+    double p = growth_of(d, x, id), q = growth_of(d, y, id);
     p = p < 0 ? -p : p;
     q = q < 0 ? -q : q;
     if (p != q)
@@ -83,6 +110,16 @@ static int by_growth(const void *a, const void *b, void *diff)
     if (x->now != y->now)
         return x->now < y->now ? -1 : 1;
     return x->before < y->before ? -1 : x->before > y->before;
+}
+
+static int by_growth(const void *a, const void *b, void *diff)
+{
+    return by_growth_of(diff, PGK_MIB_TotalSize, a, b);
+}
+
+static int by_growth_at_exit(const void *a, const void *b, void *diff)
+{
+    return by_growth_of(diff, PGK_MIB_ExitSize, a, b);
 }
 
 static bool both_know(const struct pgk_heap_diff *d, enum pgk_mib_id id)
@@ -99,6 +136,18 @@ static struct pgk_heap_diff_total *add_total(struct pgk_heap_diff_total totals[]
     if (before > 0)
         snprintf(t->growth, sizeof t->growth, "%+.1f %%", 100 * (now / before - 1));
     return t;
+}
+
+/* If both know it. Of two profiles without contexts there is nothing to know. */
+static void add_alive(const struct pgk_heap_diff *d, struct pgk_heap_diff_total totals[],
+                      size_t *n, const char *name, enum pgk_mib_id id)
+{
+    if (!both_know(d, id) || !((d->totals.some_know | d->totals_before.some_know) >> id & 1))
+        return;
+    const double before = (double)d->totals_before.v[id], now = (double)d->totals.v[id];
+    struct pgk_heap_diff_total *t = add_total(totals, n, name, before, now);
+    pgk_human_bytes(t->before, before);
+    pgk_human_bytes(t->now, now);
 }
 
 size_t pgk_heap_diff_totals(const struct pgk_heap_diff *d,
@@ -118,6 +167,8 @@ size_t pgk_heap_diff_totals(const struct pgk_heap_diff *d,
     t = add_total(totals, &n, "contexts", 0, 0);
     pgk_human_count(t->before, d->totals_before.contexts);
     pgk_human_count(t->now, d->totals.contexts);
+    add_alive(d, totals, &n, "at the peak", PGK_MIB_PeakSize);
+    add_alive(d, totals, &n, "at exit", PGK_MIB_ExitSize);
     if (both_know(d, PGK_MIB_TotalAccessCount) && bytes > 0 && old_bytes > 0) {
         double density = (double)now[PGK_MIB_TotalAccessCount] / bytes,
                old = (double)before[PGK_MIB_TotalAccessCount] / old_bytes;
@@ -141,6 +192,20 @@ size_t pgk_heap_diff_listed(const struct pgk_heap_diff *d)
     while (n < top && n < d->align.n && growth(d, &d->align.pairs[n]) != 0)
         n++;
     return n;
+}
+
+size_t pgk_heap_diff_listed_at_exit(const struct pgk_heap_diff *d)
+{
+    const size_t top = d->opts->top;
+    return top && top < d->n_at_exit ? top : d->n_at_exit;
+}
+
+const char *pgk_heap_diff_found(const struct pgk_heap_pair *p)
+{
+    return p->before == PGK_NO_CONTEXT ? pgk_heap_change_name(PGK_CHANGE_NEW)
+         : p->now == PGK_NO_CONTEXT    ? pgk_heap_change_name(PGK_CHANGE_GONE)
+         : p->moved                    ? "moved"
+                                       : "";
 }
 
 static void print_totals(const struct pgk_heap_diff *d, const struct pgk_text_style *style)
@@ -171,6 +236,13 @@ static void print_changes(const struct pgk_heap_diff *d, FILE *out)
                     d->change_bytes[c] > 0 ? "+" : "", BYTES(d->change_bytes[c]));
 }
 
+static int print_stack(const struct pgk_heap_diff *d, const struct pgk_heap_pair *p,
+                       const struct pgk_text_style *style, struct pgk_err *err)
+{
+    return p->now == PGK_NO_CONTEXT ? pgk_heap_print_stack(d->before, p->before, style, err)
+                                    : pgk_heap_print_stack(d->now, p->now, style, err);
+}
+
 static int print_pair(const struct pgk_heap_diff *d, size_t rank, const struct pgk_heap_pair *p,
                       const struct pgk_text_style *style, struct pgk_err *err)
 {
@@ -181,23 +253,46 @@ static int print_pair(const struct pgk_heap_diff *d, size_t rank, const struct p
             BYTES(pair.growth), pgk_style_off(style), BYTES(pair.bytes_before), BYTES(pair.bytes),
             COUNT(pair.objects_before), COUNT(pair.objects), pgk_style_on(style, PGK_STYLE_LABEL),
             pgk_heap_change_name(pair.change), p->moved ? ", moved" : "", pgk_style_off(style));
-    return p->now == PGK_NO_CONTEXT ? pgk_heap_print_stack(d->before, p->before, style, err)
-                                    : pgk_heap_print_stack(d->now, p->now, style, err);
+    return print_stack(d, p, style, err);
+}
+
+static int print_pair_at_exit(const struct pgk_heap_diff *d, size_t rank,
+                              const struct pgk_heap_pair *p, const struct pgk_text_style *style,
+                              struct pgk_err *err)
+{
+    struct pgk_heap_diff_pair pair;
+    const char *found = pgk_heap_diff_found(p);
+    pgk_heap_diff_pair(d, p, &pair);
+    fprintf(style->out, "\n%s#%-3zu %s%s%s  %s -> %s  %s -> %s objects%s%s%s%s\n",
+            pgk_style_on(style, PGK_STYLE_BOLD), rank, pair.exit_growth > 0 ? "+" : "",
+            BYTES(pair.exit_growth), pgk_style_off(style), BYTES(pair.exit_bytes_before),
+            BYTES(pair.exit_bytes), COUNT(pair.exit_objects_before), COUNT(pair.exit_objects),
+            *found ? "  " : "", pgk_style_on(style, PGK_STYLE_LABEL), found, pgk_style_off(style));
+    return print_stack(d, p, style, err);
+}
+
+static void print_title(const char *title, const struct pgk_text_style *style)
+{
+    fprintf(style->out, "\n%s%s%s\n", pgk_style_on(style, PGK_STYLE_BOLD), title,
+            pgk_style_off(style));
 }
 
 static int print_text(const struct pgk_heap_diff *d, FILE *out, struct pgk_err *err)
 {
     const struct pgk_heap_diff_opts *o = d->opts;
     const struct pgk_text_style style = {out, o->width, o->depth, o->colour};
-    size_t n = pgk_heap_diff_listed(d);
+    size_t n = pgk_heap_diff_listed(d), n_at_exit = pgk_heap_diff_listed_at_exit(d);
     int status = 0;
     print_totals(d, &style);
     print_changes(d, out);
     if (n)
-        fprintf(out, "\n%sLargest changes%s\n", pgk_style_on(&style, PGK_STYLE_BOLD),
-                pgk_style_off(&style));
+        print_title("Largest changes", &style);
     for (size_t i = 0; i < n && !status; i++)
         status = print_pair(d, i + 1, &d->align.pairs[i], &style, err);
+    if (n_at_exit)
+        print_title("Left at exit", &style);
+    for (size_t i = 0; i < n_at_exit && !status; i++)
+        status = print_pair_at_exit(d, i + 1, &d->at_exit[i], &style, err);
     return status;
 }
 
@@ -210,21 +305,28 @@ static void put_sums(struct pgk_json *j, const uint64_t *values, uint64_t known,
             pgk_json_number(j, pgk_mib_info(ids[i], NULL, NULL), values[ids[i]]);
 }
 
+/* Of a profile without contexts there is nothing to know. */
+#define OVER_TIME                                                             \
+    (UINT64_C(1) << PGK_MIB_PeakSize | UINT64_C(1) << PGK_MIB_PeakCount |     \
+     UINT64_C(1) << PGK_MIB_ExitSize | UINT64_C(1) << PGK_MIB_ExitCount)
+
 static void put_totals(struct pgk_json *j, const char *key, const struct pgk_heap_totals *t)
 {
-    static const enum pgk_mib_id sums[] = {PGK_MIB_AllocCount, PGK_MIB_TotalSize,
-                                           PGK_MIB_TotalAccessCount, PGK_MIB_TotalLifetime};
+    static const enum pgk_mib_id sums[] = {
+        PGK_MIB_AllocCount, PGK_MIB_TotalSize, PGK_MIB_TotalAccessCount, PGK_MIB_TotalLifetime,
+        PGK_MIB_PeakSize,   PGK_MIB_PeakCount, PGK_MIB_ExitSize,         PGK_MIB_ExitCount};
     pgk_json_object(j, key);
     pgk_json_number(j, "contexts", t->contexts);
-    put_sums(j, t->v, t->known, sums, PGK_COUNTOF(sums));
+    put_sums(j, t->v, t->known & (t->some_know | ~OVER_TIME), sums, PGK_COUNTOF(sums));
     pgk_json_end_object(j);
 }
 
 static void put_pair(struct pgk_json *j, const struct pgk_heap_diff *d,
                      const struct pgk_heap_pair *p)
 {
-    static const enum pgk_mib_id fields[] = {PGK_MIB_TotalSize, PGK_MIB_AllocCount,
-                                             PGK_MIB_TotalAccessCount, PGK_MIB_TotalLifetime};
+    static const enum pgk_mib_id fields[] = {
+        PGK_MIB_TotalSize, PGK_MIB_AllocCount, PGK_MIB_TotalAccessCount, PGK_MIB_TotalLifetime,
+        PGK_MIB_PeakSize,  PGK_MIB_PeakCount,  PGK_MIB_ExitSize,         PGK_MIB_ExitCount};
     const struct pgk_mib *sides[] = {before_of(d, p, PGK_MIB_SPACE), now_of(d, p, PGK_MIB_SPACE)};
     static const char *const names[] = {"before", "now"};
     const uint32_t ids[] = {p->before, p->now};
@@ -267,6 +369,21 @@ static void print_json(const struct pgk_heap_diff *d, struct pgk_text_out *text)
     pgk_json_end_array(&j);
     pgk_json_end_object(&j);
     pgk_text_lit(text, "\n");
+}
+
+/* Of a context that one side does not have, nothing was left there. */
+static int find_at_exit(struct pgk_heap_diff *d, struct pgk_err *err)
+{
+    if (d->figures.exit_unknown)
+        return 0;
+    d->at_exit = pgk_mem_alloc(d->align.n + 1, sizeof *d->at_exit);
+    if (!d->at_exit)
+        return pgk_fail_nomem(err);
+    for (size_t i = 0; i < d->align.n; i++)
+        if (growth_of(d, &d->align.pairs[i], PGK_MIB_ExitSize) != 0)
+            d->at_exit[d->n_at_exit++] = d->align.pairs[i];
+    qsort_r(d->at_exit, d->n_at_exit, sizeof *d->at_exit, by_growth_at_exit, d);
+    return 0;
 }
 
 /* Free d->align after success. */
@@ -316,7 +433,10 @@ static int compare_and_print(const struct pgk_heap *before, const struct pgk_hea
     struct pgk_heap_diff d = {.before = before, .now = now, .opts = opts};
     PGK_TRY(compare(&d, err));
     qsort_r(d.align.pairs, d.align.n, sizeof *d.align.pairs, by_growth, &d);
-    int status = print(&d, form, out, err);
+    int status = find_at_exit(&d, err);
+    if (!status)
+        status = print(&d, form, out, err);
+    pgk_mem_free(d.at_exit);
     pgk_heap_alignment_free(&d.align);
     if (!status)
         PGK_RESULT_GIVE(figures, &d.figures);

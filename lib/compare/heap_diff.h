@@ -15,6 +15,8 @@ struct pgk_heap_diff {
     struct pgk_heap_diff_figures figures;
     size_t changes[PGK_CHANGES];
     double change_bytes[PGK_CHANGES]; /* now less before */
+    struct pgk_heap_pair *at_exit;    /* whose bytes alive at exit changed, the largest first */
+    size_t n_at_exit;                 /* 0, too, if a profile does not know these */
 };
 
 /* A total of both profiles that both know. */
@@ -23,7 +25,7 @@ struct pgk_heap_diff_total {
     char before[PGK_HUMAN_SIZE], now[PGK_HUMAN_SIZE];
     char growth[PGK_HUMAN_SIZE]; /* "+12.0 %"; "" if there is none */
 };
-enum { PGK_HEAP_DIFF_TOTALS = 5 };
+enum { PGK_HEAP_DIFF_TOTALS = 7 };
 /* How many there are. */
 size_t pgk_heap_diff_totals(const struct pgk_heap_diff *d,
                             struct pgk_heap_diff_total totals[PGK_HEAP_DIFF_TOTALS]);
@@ -33,12 +35,19 @@ struct pgk_heap_diff_pair {
     enum pgk_heap_change change;
     uint64_t bytes_before, bytes, objects_before, objects;
     double growth; /* in bytes */
+    uint64_t exit_bytes_before, exit_bytes, exit_objects_before, exit_objects;
+    double exit_growth;
 };
 void pgk_heap_diff_pair(const struct pgk_heap_diff *d, const struct pgk_heap_pair *p,
                         struct pgk_heap_diff_pair *pair);
 
 /* How many of the pairs, from the first one on, are to be listed one by one. */
 size_t pgk_heap_diff_listed(const struct pgk_heap_diff *d);
+/* The same of d->at_exit. */
+size_t pgk_heap_diff_listed_at_exit(const struct pgk_heap_diff *d);
+/* "new", "gone", "moved" or "": what there is to say of a pair in a list whose figures are not
+ * those of the change. */
+const char *pgk_heap_diff_found(const struct pgk_heap_pair *p);
 
 PGK_MUST_USE int pgk_heap_diff_markdown(const struct pgk_heap_diff *d, struct pgk_text_out *out,
                                         struct pgk_err *err);

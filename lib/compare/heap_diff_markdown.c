@@ -50,18 +50,37 @@ static void put_pair(const struct pgk_heap_diff *d, const struct pgk_heap_pair *
     pgk_text_lit(o, " |\n");
 }
 
-static int put_pairs(const struct pgk_heap_diff *d, size_t n, struct pgk_text_out *o,
-                     struct pgk_err *err)
+static void put_pair_at_exit(const struct pgk_heap_diff *d, const struct pgk_heap_pair *p,
+                             struct pgk_md_stacks *stacks, struct pgk_text_out *o)
+{
+    struct pgk_heap_diff_pair pair;
+    pgk_heap_diff_pair(d, p, &pair);
+    pgk_text_printf(o, "| %s%s | %s | %s | %s | %s | %s | ", pair.exit_growth > 0 ? "+" : "",
+                    BYTES(pair.exit_growth), BYTES(pair.exit_bytes_before),
+                    BYTES(pair.exit_bytes), COUNT(pair.exit_objects_before),
+                    COUNT(pair.exit_objects), pgk_heap_diff_found(p));
+    pgk_md_stacks_put(stacks, p->node, o);
+    pgk_text_lit(o, " |\n");
+}
+
+/* A table of these pairs, with a row as `put` writes it. */
+static int put_pairs(const struct pgk_heap_diff *d, const char *title,
+                     const struct pgk_heap_pair *pairs, size_t n,
+                     void (*put)(const struct pgk_heap_diff *d, const struct pgk_heap_pair *p,
+                                 struct pgk_md_stacks *stacks, struct pgk_text_out *o),
+                     struct pgk_text_out *o, struct pgk_err *err)
 {
     struct pgk_md_stacks stacks;
+    if (!n)
+        return 0;
     PGK_TRY(pgk_md_stacks_init(&stacks, &d->align.frames, d->opts->depth, err));
-    pgk_text_lit(o, "\n### Largest changes\n\n"
-                    "| growth | bytes before | bytes now | objects before | objects now | "
-                    "change | allocated in |\n|--:|--:|--:|--:|--:|---|---|\n");
+    pgk_text_printf(o, "\n### %s\n\n"
+                       "| growth | bytes before | bytes now | objects before | objects now | "
+                       "change | allocated in |\n|--:|--:|--:|--:|--:|---|---|\n", title);
     for (size_t i = 0; i < n; i++)
-        pgk_md_stacks_add(&stacks, d->align.pairs[i].node);
+        pgk_md_stacks_add(&stacks, pairs[i].node);
     for (size_t i = 0; i < n; i++)
-        put_pair(d, &d->align.pairs[i], &stacks, o);
+        put(d, &pairs[i], &stacks, o);
     int status = stacks.failed ? pgk_fail_nomem(err) : 0;
     pgk_md_stacks_free(&stacks);
     return status;
@@ -70,9 +89,11 @@ static int put_pairs(const struct pgk_heap_diff *d, size_t n, struct pgk_text_ou
 int pgk_heap_diff_markdown(const struct pgk_heap_diff *d, struct pgk_text_out *o,
                            struct pgk_err *err)
 {
-    size_t n = pgk_heap_diff_listed(d);
     pgk_text_lit(o, "## Heap profiles compared\n\n");
     put_totals(d, o);
     put_changes(d, o);
-    return n ? put_pairs(d, n, o, err) : 0;
+    PGK_TRY(put_pairs(d, "Largest changes", d->align.pairs, pgk_heap_diff_listed(d), put_pair, o,
+                      err));
+    return put_pairs(d, "Left at exit", d->at_exit, pgk_heap_diff_listed_at_exit(d),
+                     put_pair_at_exit, o, err);
 }

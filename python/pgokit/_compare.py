@@ -28,6 +28,12 @@ class HeapComparison:
     growth_percent: float  #: of the bytes
     objects_growth_percent: float
     new_percent: float  #: bytes in contexts that are new
+    peak_bytes: int | None  #: alive at the peak; None: that profile does not hold it
+    peak_bytes_before: int | None
+    exit_bytes: int | None  #: alive at exit, likewise
+    exit_bytes_before: int | None
+    peak_growth_percent: float | None  #: of what was alive; None: one of them does not hold it
+    exit_growth_percent: float | None
 
 
 @dataclasses.dataclass(frozen=True)

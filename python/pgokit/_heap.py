@@ -398,7 +398,15 @@ class HeapProfile(Handle):
         figures = sized("struct pgk_heap_diff_figures")
         with Both(self, before):
             call(lib.pgk_heap_compare, before._handle, self._handle, figures)
-        return as_figures(HeapComparison, figures)
+        known = {}
+        for what in "peak", "exit":
+            unknown = getattr(figures, f"{what}_unknown")
+            for name, sides in ((f"{what}_bytes", lib.PGK_HEAP_DIFF_NOW),
+                                (f"{what}_bytes_before", lib.PGK_HEAP_DIFF_BEFORE),
+                                (f"{what}_growth_percent",
+                                 lib.PGK_HEAP_DIFF_NOW | lib.PGK_HEAP_DIFF_BEFORE)):
+                known[name] = None if unknown & sides else getattr(figures, name)
+        return as_figures(HeapComparison, figures, **known)
 
     def copy(self) -> HeapProfile:
         """Another profile that holds what this one does."""

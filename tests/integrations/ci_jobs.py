@@ -24,6 +24,7 @@ from tap import Report  # noqa: E402
 
 HEAP = "golden/indexed/llvm22-v4.profdata"
 OTHER_HEAP = "golden/heap-raw/handmade-over-time.profraw"
+KILLED_HEAP = "golden/heap-raw/handmade-over-time-killed.profraw"
 PARTIAL = "golden/partial/two-contexts.pgk"
 SHOWN = re.compile(r"```yaml\n(.*?)```", re.DOTALL)
 PINNED = re.compile(r"uses: (actions/\S+)@([0-9a-f]{40}) # v\d+\.\d+\.\d+$")
@@ -115,6 +116,18 @@ class Tests:
         assert "**reached**" in job.read("summary.md"), job.read("summary.md")
         assert "<html" in job.read("pgokit-report.html"), "page"
         assert (job.folder / "now.pgk").stat().st_size, "profile"
+
+    def limits_on_what_is_left_at_exit_are_checked(self):
+        """The merged profile holds it, and so does the base that such a job has written."""
+        job = self.job()
+        expect(self.github(job, profiles=OTHER_HEAP, base=HEAP, fail_on="exit=5%"), 2, job.said)
+        assert f"exit=5% cannot be checked, because {HEAP} does not" in job.said, job.said
+        expect(self.github(job, profiles=OTHER_HEAP, base="not-yet", fail_on="exit=5%",
+                           output="base.profile"), 0, job.said)
+        expect(self.github(job, profiles=OTHER_HEAP, base="base.profile",
+                           fail_on="exit=5%\npeak=5%"), 0, job.said)
+        expect(self.github(job, profiles=f"{OTHER_HEAP}\n{KILLED_HEAP}", base="base.profile",
+                           fail_on="peak=5%"), 3, job.said)
 
     def summaries_of_several_steps_stand_below_one_another(self):
         job = self.job()
