@@ -367,8 +367,7 @@ void cli_note_symbolised(const struct pgk_heap_symbolised *done)
                  pgk_human_bytes(bytes, (double)done->bytes_dropped));
 }
 
-/* "libx.so (build id 0123...)" of a module. */
-static const char *module_text(char *text, size_t size, const struct pgk_heap_unnamed *u)
+const char *cli_module_text(char *text, size_t size, const struct pgk_heap_unnamed *u)
 {
     char name[256], id[ID_TEXT] = "";
     const char *slash = strrchr(u->path, '/');
@@ -443,7 +442,7 @@ void cli_note_unnamed(const struct pgk_heap *heap)
     fprintf(note, "%zu frame%s not named:", frames, frames == 1 ? "" : "s");
     for (size_t i = 0; i < modules && i < NAMED; i++)
         if (pgk_heap_unnamed_at(heap, i, &u))
-            fprintf(note, "%s %s", i ? "," : "", module_text(text, sizeof text, &u));
+            fprintf(note, "%s %s", i ? "," : "", cli_module_text(text, sizeof text, &u));
     if (modules > NAMED)
         fprintf(note, " and %zu more", modules - NAMED);
     const struct packages packages = packages_of(heap, NAMED);

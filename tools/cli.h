@@ -296,6 +296,8 @@ void cli_warn_cold_by_default(size_t contexts);
 void cli_note_symbolised(const struct pgk_heap_symbolised *done);
 /* The same by library. */
 void cli_note_unnamed(const struct pgk_heap *heap);
+/* "libx.so (build id 0123...)" of a module. */
+const char *cli_module_text(char *text, size_t size, const struct pgk_heap_unnamed *u);
 /* Contexts with stacks that have more frames than were kept, and their bytes. */
 struct cli_cut {
     size_t contexts;

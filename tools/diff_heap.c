@@ -221,9 +221,9 @@ static int run(int argc, char **argv)
     parse(&d, argc, argv);
     struct cli_common all = rebase_all_binaries(&d.common, &d.on);
     before.show_all = now.show_all = !is_of_two_builds(&d);
-    int status = heap_input_read(&before, d.opts.before_title, &all, &err);
-    if (!status)
-        status = heap_input_read(&now, d.opts.now_title, &all, &err);
+    int status = heap_input_read_two((struct heap_input *[]){&before, &now},
+                                     (const char *[]){d.opts.before_title, d.opts.now_title},
+                                     &all, &d.common.binaries, &err);
     if (!status)
         status = rebase(&d, &before, &now, &err);
     if (!status) {

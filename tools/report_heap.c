@@ -88,19 +88,15 @@ static int read_plan(struct pgk_plan **plan, const struct report *r, struct pgk_
 }
 
 /* With --on the profile at the lines of that build, without what is not there. */
-static int read_profile(struct heap_input *in, const char *path, const struct report *r,
-                        struct pgk_err *err)
+static int rebase(struct heap_input *in, const char *path, const struct report *r,
+                  struct pgk_err *err)
 {
-    struct cli_common all = rebase_all_binaries(&r->common, &r->choice.on);
     struct rebase_builds builds;
     struct pgk_heap *rebased = NULL;
     double percent;
-    in->show_all = !r->choice.on.n; /* lines of another build have no addresses */
-    int status = heap_input_read(in, path, &all, err);
-    cli_list_free(&all.binaries);
-    if (status || !r->choice.on.n)
-        return status;
-    status = rebase_open(&builds, &r->choice.on, &r->common, err);
+    if (!r->choice.on.n)
+        return 0;
+    int status = rebase_open(&builds, &r->choice.on, &r->common, err);
     if (!status)
         status = rebase_heap_on(&rebased, in->heap, &builds, PGK_LOST_DROP, &percent, err);
     if (!status)
@@ -117,6 +113,21 @@ static int read_profile(struct heap_input *in, const char *path, const struct re
     return 0;
 }
 
+static int read_profiles(struct heap_input *now, struct heap_input *base, const struct report *r,
+                         struct pgk_err *err)
+{
+    const char *const paths[] = {r->choice.base, r->choice.path};
+    struct cli_common all = rebase_all_binaries(&r->common, &r->choice.on);
+    now->show_all = base->show_all = !r->choice.on.n; /* lines of another build have no addresses */
+    int status = r->choice.base ? heap_input_read_two((struct heap_input *[]){base, now}, paths,
+                                                      &all, &r->common.binaries, err)
+                                : heap_input_read(now, r->choice.path, &all, err);
+    cli_list_free(&all.binaries);
+    if (!status)
+        status = rebase(now, r->choice.path, r, err);
+    return !status && r->choice.base ? rebase(base, r->choice.base, r, err) : status;
+}
+
 static int run(int argc, char **argv)
 {
     struct report r = {0};
@@ -124,9 +135,7 @@ static int run(int argc, char **argv)
     struct pgk_plan *plan = NULL;
     struct pgk_err err = {0};
     parse(&r, argc, argv);
-    int status = read_profile(&now, r.choice.path, &r, &err);
-    if (!status && r.choice.base)
-        status = read_profile(&base, r.choice.base, &r, &err);
+    int status = read_profiles(&now, &base, &r, &err);
     if (!status)
         status = read_plan(&plan, &r, &err);
     if (!status) {

@@ -248,6 +248,8 @@ struct pgk_heap_symbolise_opts {
                            else: already here, functions of one GUID become one and line offsets
                            are cut to 16 bits. Takes half the memory where that joins anything */
     bool keep_unnamed;  /* addresses without a name stay in stacks, as addresses: for people */
+    bool spare_binaries; /* no warning of binaries that the profile does not need: they may be for
+                            another one */
 };
 
 /* Addresses of a module that pgk_heap_symbolise gave no name. */
@@ -257,10 +259,17 @@ struct pgk_heap_unnamed {
     const uint8_t *build_id; /* of the module */
     size_t build_id_size;    /* 0: no id, or no module */
     size_t frames;           /* distinct addresses */
+    bool file_found;         /* the module's file is one of the binaries, and does not name them */
 };
 /* Fills in module i of those with some, by falling number; false: there are no more. What it points
  * to lives as long as the profile. */
 bool pgk_heap_unnamed_at(const struct pgk_heap *heap, size_t i, struct pgk_heap_unnamed *unnamed);
+
+/* True if binary `number` of the set was loaded in a run of the profile, which was not symbolised:
+ * by its build id or, where the profile has none, by its name or the place of its code. Thread-safe
+ * for a profile that none changes. */
+bool pgk_heap_was_loaded(const struct pgk_heap *heap, const struct pgk_binaries *set,
+                         size_t number);
 
 /* Replaces the profile by one in which address frames are source frames, by the binaries' debug
  * information, and contexts with equal stacks are added up. Frames of the profiling runtime and

@@ -50,6 +50,7 @@ struct pgk_heap_loaded {
 struct pgk_heap_unnamed_in {
     uint32_t path, build_id; /* string ids of their module; 0: unknown */
     size_t frames;
+    bool file_found;
 };
 
 struct pgk_heap_func {

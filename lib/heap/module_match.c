@@ -57,6 +57,14 @@ uint32_t pgk_module_binary(const struct pgk_heap *h, uint32_t module,
     return PGK_INDEX_NONE;
 }
 
+bool pgk_heap_was_loaded(const struct pgk_heap *heap, const struct pgk_binaries *set, size_t number)
+{
+    for (uint32_t i = 0; i < heap->modules.n; i++)
+        if (pgk_module_binary(heap, i, set) == number)
+            return true;
+    return false;
+}
+
 int pgk_module_look_for(const struct pgk_heap *h, uint32_t module, struct pgk_binaries *binaries,
                         uint32_t *pos, struct pgk_err *err)
 {

@@ -35,6 +35,7 @@ struct symbolise {
     PGK_VEC(uint64_t) guid_of;     /* by string id of the name; 0: not computed yet */
     PGK_VEC(uint32_t) new_frames;
     bool keep_unnamed;             /* addresses */
+    bool spare_binaries;           /* no warning of those that no module is */
     size_t *unnamed;               /* by module, and last those of none: addresses */
     const char **near;             /* by old frame: the symbol nearest to an address without name */
     bool for_llvm;                 /* one function stands for all of its GUID */
@@ -133,7 +134,7 @@ static int match_modules(struct symbolise *s)
     for (size_t i = 0; i < n; i++)
         PGK_TRY(find_binary(s, (uint32_t)i));
     PGK_TRY(check_profiles(s));
-    for (uint32_t b = 0; b < pgk_binaries_count(s->binaries); b++) {
+    for (uint32_t b = 0; !s->spare_binaries && b < pgk_binaries_count(s->binaries); b++) {
         bool used = false;
         for (size_t i = 0; i < n && !used; i++)
             used = s->binary_of[i] == b;
@@ -507,7 +508,9 @@ static int list_unnamed(struct symbolise *s)
     for (size_t i = 0; i <= from->modules.n; i++) {
         static const struct pgk_heap_module none;
         const struct pgk_heap_module *m = i < from->modules.n ? &from->modules.v[i] : &none;
-        struct pgk_heap_unnamed_in u = {.frames = s->unnamed[i]};
+        struct pgk_heap_unnamed_in u = {
+            .frames = s->unnamed[i],
+            .file_found = i < from->modules.n && s->binary_of[i] != PGK_INDEX_NONE};
         if (!u.frames)
             continue;
         u.path = pgk_intern_cstr(&to->strings,
@@ -533,7 +536,8 @@ bool pgk_heap_unnamed_at(const struct pgk_heap *heap, size_t i, struct pgk_heap_
         .path = pgk_intern_str(&heap->strings, u->path),
         .build_id = (const uint8_t *)pgk_intern_str(&heap->strings, u->build_id),
         .build_id_size = pgk_intern_len(&heap->strings, u->build_id),
-        .frames = u->frames};
+        .frames = u->frames,
+        .file_found = u->file_found};
     PGK_RESULT_GIVE(unnamed, &full);
     return true;
 }
@@ -590,7 +594,8 @@ int pgk_heap_symbolise(struct pgk_heap **heap, struct pgk_binaries *binaries,
     struct pgk_heap *to;
     PGK_TRY(PGK_OPTS_TAKE(&opts, given, err));
     struct symbolise s = {.binaries = binaries, .for_llvm = opts.for_llvm,
-                          .keep_unnamed = opts.keep_unnamed, .err = err};
+                          .keep_unnamed = opts.keep_unnamed,
+                          .spare_binaries = opts.spare_binaries, .err = err};
     PGK_TRY(pgk_heap_new(&to, err));
     int status = pgk_rekey_begin(&s.k, to, *heap, err);
     s.k.taken = *heap;

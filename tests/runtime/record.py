@@ -197,6 +197,78 @@ def names_of_another_build(folder):
     require(frames[:4] == ["outside", "libinside.so", "through", "outside"], frames)
 
 
+def leaking(folder, leaked, kept):
+    """A program of which 100 objects are leaked or not, and a few are kept, and its profile."""
+    source, program = (os.path.join(folder, name) for name in ("leaking.c", "leaking"))
+    raw = os.path.join(folder, f"{leaked}-{kept}.profraw")
+    with open(source, "w", encoding="utf-8") as file:
+        file.write("""
+            #include <stdlib.h>
+            void *volatile kept;
+            __attribute__((noinline)) static void *take(size_t n) { return kept = malloc(n); }
+            int main(void) {
+                for (int i = 0; i < 100; i++) {
+                    void *p = take(1000);
+                    if (i >= LEAKED) free(p);
+                }
+                return !take(KEPT);
+            }
+            """)
+    run([tool("gcc"), "-g", "-O1", f"-DLEAKED={leaked}", f"-DKEPT={kept}", source, "-o", program],
+        folder)
+    record(folder, program, options=["-o", raw])
+    return program, raw
+
+
+def mended_leak(folder):
+    """A program that frees what it leaked allocates as much as before."""
+    program, before = leaking(folder, 100, 10)
+    old = os.path.join(folder, "old")
+    shutil.copy(program, old)
+    _, now = leaking(folder, 0, 10)
+    builds = ["-b", old, "-b", program]
+
+    def compare(*arguments, status=0):
+        return run([PGOKIT, "diff", *arguments, *builds], folder, status=status)
+    mended = compare(before, now)
+    require(re.search(r"\n +allocated +(\S+ \S+) +\1  \+0.0 %\n", mended.stdout), mended.stdout)
+    require(re.search(r"\n +at exit +97.7 KiB +10 B  -100.0 %\n", mended.stdout), mended.stdout)
+    require("Left at exit\n\n#1   -97.7 KiB  97.7 KiB -> 0 B  100 -> 0 objects\n      take "
+            in mended.stdout, mended.stdout)
+    require("warning" not in mended.stderr, mended.stderr)
+    compare(before, now, "--fail-on", "exit=0%", "--fail-on", "peak=0%")
+    leaks = compare(now, before, "--fail-on", "exit=5%", "--fail-on", "growth=0%", status=3)
+    require("bytes alive at exit grew" in leaks.stderr and "allocated" not in leaks.stderr,
+            leaks.stderr)
+    run([PGOKIT, "merge", "-q", before, "-b", old, "-o", "before.profdata"], folder)
+    unknown = compare("before.profdata", now, "--fail-on", "exit=5%", status=2)
+    require("exit=5% cannot be checked, because before.profdata does not" in unknown.stderr,
+            unknown.stderr)
+
+
+def compared_after_a_rebuild(folder):
+    """Warnings are of files that neither profile needs, and of a program that was not found."""
+    program, before = leaking(folder, 0, 10)
+    old = os.path.join(folder, "old")
+    shutil.copy(program, old)
+    _, now = leaking(folder, 0, 20)
+    page = os.path.join(folder, "page.html")
+    verbs = (["diff", before, now], ["report", now, "--base", before, "-o", page])
+    for verb in verbs:
+        said = run([PGOKIT, *verb, "-b", old, "-b", program], folder).stderr
+        require("warning" not in said, said)
+        said = run([PGOKIT, *verb, "-b", old, "-b", program, "-b", tool("true")], folder).stderr
+        require(re.findall(r"warning: (\S+) was not loaded in any run", said) == [tool("true")],
+                said)
+        said = run([PGOKIT, *verb], folder).stderr
+        require(re.findall(r"warning: (\S+): its program leaking \(build id \w+\) was not found, "
+                           r".*; with -b, give the file that was run", said) == [before], said)
+        said = run([PGOKIT, *verb, "-b", old], folder).stderr
+        require("warning" not in said, said)
+    same = run([PGOKIT, "diff", before, before], folder)
+    require("warning" not in same.stderr, same.stderr)
+
+
 def long_texts_are_cut(folder):
     """At most 4 KiB of a file are texts, whatever the process has for arguments and libraries."""
     name = os.path.join(folder, "p.profraw")
@@ -818,6 +890,8 @@ def main():
     cases.run("names without an option", names_without_an_option)
     cases.run("stacks that were cut", stacks_that_were_cut)
     cases.run("a program that was built anew gives no names", names_of_another_build)
+    cases.run("a leak that was mended", mended_leak)
+    cases.run("profiles of two builds compared", compared_after_a_rebuild)
     cases.run("long command lines and many libraries are cut", long_texts_are_cut)
     cases.run("installed", installed)
     cases.run("program not rebuilt", preloaded)

@@ -146,6 +146,21 @@ static void without_binaries_nothing_matches(void **state)
     end(&g);
 }
 
+/* By any of its modules, and by no other binary. */
+static void which_binaries_were_loaded(void **state)
+{
+    (void)state;
+    struct given g = given();
+    const struct pgk_heap_module m = {.text_size = CODE_SIZE};
+    assert_false(pgk_heap_was_loaded(g.heap, g.b.set, FIRST));
+    assert_int_equal(binary_of(&g, m, "third", ""), PGK_INDEX_NONE);
+    assert_int_equal(binary_of(&g, m, "second", ""), SECOND);
+    assert_false(pgk_heap_was_loaded(g.heap, g.b.set, FIRST));
+    assert_true(pgk_heap_was_loaded(g.heap, g.b.set, SECOND));
+    assert_false(pgk_heap_was_loaded(g.heap, g.b.set, PLAIN));
+    end(&g);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -156,6 +171,7 @@ int main(void)
         cmocka_unit_test(code_is_mapped_in_whole_pages),
         cmocka_unit_test(addresses_are_those_of_the_linker),
         cmocka_unit_test(without_binaries_nothing_matches),
+        cmocka_unit_test(which_binaries_were_loaded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
