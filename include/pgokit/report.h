@@ -112,8 +112,9 @@ struct pgk_heap_diff_figures {
     double exit_growth_percent;    /* bytes alive at exit; 0 if exit_unknown is not 0 */
     uint64_t peak_bytes, peak_bytes_before; /* alive at the peak, of each profile that knows it */
     uint64_t exit_bytes, exit_bytes_before; /* alive at exit, likewise */
-    uint32_t peak_unknown, exit_unknown; /* which profiles do not know it of all their contexts: a
-                                            sum of enum pgk_heap_diff_side; 0: both know */
+    uint32_t peak_unknown; /* which profiles do not know it of all their contexts: a sum of enum
+                              pgk_heap_diff_side; 0: both know */
+    uint32_t exit_unknown; /* the same of what was alive at exit */
 };
 
 /* The profiles of a comparison. */

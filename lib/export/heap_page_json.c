@@ -20,7 +20,8 @@ static void put_titles(struct pgk_heap_page *p)
 static void put_totals(struct pgk_json *j, const char *key, const struct pgk_heap_totals *t)
 {
     static const enum pgk_mib_id sums[] = {PGK_MIB_AllocCount, PGK_MIB_TotalSize,
-                                           PGK_MIB_TotalAccessCount, PGK_MIB_TotalLifetime};
+                                           PGK_MIB_TotalAccessCount, PGK_MIB_TotalLifetime,
+                                           PGK_MIB_ExitSize};
     static const enum pgk_mib_id of_leaks[] = {PGK_MIB_UnreachableSize,
                                                PGK_MIB_UnreachableCount};
     pgk_json_object(j, key);

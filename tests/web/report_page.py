@@ -436,6 +436,17 @@ class Suite:
         verdict = page.evaluate("document.querySelector('#verdict').textContent")
         require("none changed" in verdict and "100.0 %" in verdict, verdict)
 
+    def what_was_left_at_exit_is_compared(self):
+        once, twice = HERE.parent / "golden/heap-raw/handmade-over-time.profraw", "twice.pgk"
+        self.run("merge", "-q", "--partial", f"{once}@2", "-o", twice)
+        page = self.folder / "report.html"
+        for base, now, says in ((once, twice, ["20 B", "40 B"]), (self.before.path, once, [])):
+            self.run("report", now, "--base", base, "-q", "-o", page)
+            verdict = self.browser.open(page).evaluate(
+                "document.querySelector('#verdict').textContent")
+            expect(re.findall(r"Left at exit: (.*?) before, (.*?) now\.", verdict),
+                   [tuple(says)] if says else [], verdict)
+
     def types_are_those_of_show(self):
         """Their sums in the table, of contexts beyond the limit, too; a click, the search and the
         panel know them."""

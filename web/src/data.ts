@@ -12,6 +12,8 @@ export interface Totals {
     /** With a leak check: alive at exit, and no pointer led there. */
     UnreachableSize?: number;
     UnreachableCount?: number;
+    /** Bytes alive at exit. */
+    ExitSize?: number;
     /** Contexts with stacks that have more frames than were kept, and their bytes. */
     cut?: number;
     CutSize?: number;

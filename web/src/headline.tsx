@@ -107,6 +107,14 @@ function tiles(data: HeapData): Tile[] {
     return list;
 }
 
+/** A program that frees what it leaked allocates as much as before. */
+function leftAtExit(data: HeapData): string {
+    const before = data.totals_before?.ExitSize;
+    const now = data.totals.ExitSize;
+    if (before === undefined || now === undefined) return "";
+    return `Left at exit: ${format.bytes(before)} before, ${format.bytes(now)} now. `;
+}
+
 /** One sentence on what a comparison shows. */
 function compared(data: HeapData): string {
     const states = data.contexts.change!.map((c) => data.changes![c]!);
@@ -120,6 +128,7 @@ function compared(data: HeapData): string {
     return (
         `${format.bytes(before)} before, ${format.bytes(now)} now ` +
         `(${format.signedPercent(now / before)}). ` +
+        leftAtExit(data) +
         `Contexts: ${parts.length ? parts.join(", ") : "none changed by 10 % or more"}. ` +
         `Both profiles allocate ${format.percent(data.overlap ?? 0)} in the same places.` +
         unreachable(data)
