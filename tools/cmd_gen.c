@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const char help[] =
     "usage: pgokit gen INPUT... [-b BINARY]... -o OUTPUT\n\n"
@@ -354,12 +353,12 @@ static void report(const struct gen *g, const struct pgk_gen_stats *s)
               stderr);
 }
 
-/* Only for people at a terminal: scripts know it. */
+/* How compilers take it. */
 static void report_next(const struct gen *g, const struct pgk_sample *profile)
 {
     char safe[PATH_MAX];
     struct pgk_sample_info info = {.struct_size = sizeof info};
-    if (!isatty(STDOUT_FILENO) || !strcmp(g->output.path, "-"))
+    if (!strcmp(g->output.path, "-"))
         return;
     pgk_sample_info(profile, &info);
     fprintf(stderr, "next: %s=%s ...\n",
