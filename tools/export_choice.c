@@ -101,3 +101,10 @@ void report_operand(struct report_choice *choice, int argc, char **argv)
         choice->output = is_page ? "report.html" : "-";
     cli_for_data(choice->output);
 }
+
+void report_note_output(const struct report_choice *choice)
+{
+    char safe[512];
+    if (strcmp(choice->output, "-"))
+        cli_note("wrote %s", pgk_human_text(safe, sizeof safe, choice->output));
+}

@@ -29,5 +29,7 @@ struct report_choice {
 extern const struct option_table report_choice_options;
 /* Takes the profile, once all options are read; exits with a sentence if that does not do. */
 void report_operand(struct report_choice *choice, int argc, char **argv);
+/* Says where the output is, if it is in a file; its name may be the default. */
+void report_note_output(const struct report_choice *choice);
 
 #endif

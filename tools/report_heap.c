@@ -159,8 +159,10 @@ static int run(int argc, char **argv)
     pgk_heap_close(&now.heap);
     pgk_heap_close(&base.heap);
     int exit_code = status ? cli_fail(&err) : EXIT_DONE;
-    if (exit_code == EXIT_DONE && !r.common.quiet)
+    if (exit_code == EXIT_DONE && !r.common.quiet) {
         cli_note_symbolised(&now.symbolised);
+        report_note_output(&r.choice);
+    }
     cli_list_free(&r.sources);
     cli_list_free(&r.choice.on);
     cli_common_free(&r.common);

@@ -127,6 +127,8 @@ static int run(int argc, char **argv)
             note_no_names(now);
         status = write_report(&r, now, base, info, &err);
     }
+    if (!status && !r.common.quiet)
+        report_note_output(&r.choice);
     pgk_sample_close(&now);
     pgk_sample_close(&base);
     cli_list_free(&r.choice.on);
