@@ -353,12 +353,12 @@ static void report(const struct gen *g, const struct pgk_gen_stats *s)
               stderr);
 }
 
-/* How compilers take it. */
+/* How compilers take it; not under pgokit pgo, which compiles. */
 static void report_next(const struct gen *g, const struct pgk_sample *profile)
 {
     char safe[PATH_MAX];
     struct pgk_sample_info info = {.struct_size = sizeof info};
-    if (!strcmp(g->output.path, "-"))
+    if (!strcmp(g->output.path, "-") || getenv("PGOKIT_UNDER_PGO"))
         return;
     pgk_sample_info(profile, &info);
     fprintf(stderr, "next: %s=%s ...\n",

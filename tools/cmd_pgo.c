@@ -352,8 +352,10 @@ static void generate(const struct pgo *p)
         words[n++] = "--to";
         words[n++] = to;
     }
+    setenv("PGOKIT_UNDER_PGO", "1", 1);
     if (!pgo_log_run("/proc/self/exe", words, false, &ended))
         pgo_stop("cannot run pgokit gen: %s", strerror(errno));
+    unsetenv("PGOKIT_UNDER_PGO");
     if (ended.exit_code > EXIT_INCOMPLETE)
         pgo_stop("no profile could be made; above is why. If it is for want of debug information "
                  "or symbols: does the build strip its programs? Does it use $CC and $CFLAGS, or a "

@@ -46,6 +46,7 @@ def way(folder, compiler, option):
     require("ran 400000000\n" in log and "ran 1000000\n" not in log and "ran" not in done.stdout,
             f"the output of recorded runs is in the log, that of measured runs nowhere:\n{log}")
     require("my.afdo.log" in done.stderr, done.stderr)
+    require("next: " not in done.stderr, f"what pgo does by itself is said: {done.stderr}")
     require("builds with the profile" in done.stderr and "the programs are built" in done.stderr,
             done.stderr)
     again = run(["sh", "-c", "echo $CFLAGS"], folder, env={"CFLAGS": "x"})
