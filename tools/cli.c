@@ -367,14 +367,19 @@ void cli_note_symbolised(const struct pgk_heap_symbolised *done)
                  pgk_human_bytes(bytes, (double)done->bytes_dropped));
 }
 
+const char *cli_base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
 const char *cli_module_text(char *text, size_t size, const struct pgk_heap_unnamed *u)
 {
     char name[256], id[ID_TEXT] = "";
-    const char *slash = strrchr(u->path, '/');
     if (!*u->path && !u->build_id_size)
         return "code of no file";
     pgk_human_hex(id, sizeof id, u->build_id, u->build_id_size);
-    pgk_human_text(name, sizeof name, slash ? slash + 1 : u->path);
+    pgk_human_text(name, sizeof name, cli_base_name(u->path));
     if (!*u->path)
         snprintf(text, size, "build id %s", id);
     else if (!*id)

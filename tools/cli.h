@@ -150,6 +150,11 @@ extern const struct cli_check check_heap;
 extern const struct cli_check check_instr;
 extern const struct cli_check check_sample;
 
+/* The part of a path after its last slash. */
+const char *cli_base_name(const char *path);
+
+/* Calls the function with the name of each file in the folders of PATH, in their order. */
+void cli_each_in_path(void (*fn)(void *ctx, const char *name), void *ctx);
 /* Compiler `i` in the folders of PATH, "gcc", "clang-22"; NULL past the last. */
 const char *cli_compiler(size_t i);
 

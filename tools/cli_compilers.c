@@ -1,4 +1,4 @@
-/* The compilers in the folders of PATH, for the completion of --cc. */
+/* What is in the folders of PATH, and which of it compilers are, for the completion of --cc. */
 #include "cli.h"
 
 #include <ctype.h>
@@ -28,8 +28,11 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static void add(struct cli_list *list, const char *name)
+static void add(void *ctx, const char *name)
 {
+    struct cli_list *list = ctx;
+    if (!is_compiler(name))
+        return;
     for (size_t i = 0; i < list->n; i++)
         if (!strcmp(list->v[i], name))
             return;
@@ -38,25 +41,26 @@ static void add(struct cli_list *list, const char *name)
         cli_list_add(list, copy);
 }
 
-static void add_folder(struct cli_list *list, const char *path)
+void cli_each_in_path(void (*fn)(void *ctx, const char *name), void *ctx)
 {
-    DIR *folder = opendir(path);
-    for (struct dirent *e; folder && (e = readdir(folder)) != NULL;)
-        if (is_compiler(e->d_name))
-            add(list, e->d_name);
-    if (folder)
-        closedir(folder);
+    const char *path = getenv("PATH");
+    char *folders = path ? strdup(path) : NULL, *rest = folders;
+    for (const char *at; rest && (at = strsep(&rest, ":")) != NULL;) {
+        DIR *folder = opendir(*at ? at : ".");
+        for (struct dirent *e; folder && (e = readdir(folder)) != NULL;)
+            fn(ctx, e->d_name);
+        if (folder)
+            closedir(folder);
+    }
+    free(folders);
 }
 
 const char *cli_compiler(size_t i)
 {
     static struct cli_list list; /* as long-lived as the process */
     static bool listed;
-    const char *path = getenv("PATH");
-    char *folders = listed || !path ? NULL : strdup(path), *rest = folders;
-    for (char *folder; rest && (folder = strsep(&rest, ":")) != NULL;)
-        add_folder(&list, *folder ? folder : ".");
-    free(folders);
+    if (!listed)
+        cli_each_in_path(add, &list);
     if (!listed && list.n)
         qsort(list.v, list.n, sizeof *list.v, by_name);
     listed = true;

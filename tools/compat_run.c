@@ -28,7 +28,7 @@ static const char *release_of(const char *name)
 
 const struct compat_tool *compat_find(const char *program, unsigned *release)
 {
-    const char *slash = strrchr(program, '/'), *base = slash ? slash + 1 : program;
+    const char *base = cli_base_name(program);
     const char *end = release_of(base);
     size_t len = (size_t)(end - base);
     *release = *end ? (unsigned)strtoul(end + 1, NULL, 10) : 0;
@@ -259,8 +259,7 @@ static const struct compat_tool *take_subcommand(const struct compat_tool *tool,
 int compat_run(const char *program, char **argv, bool print_only)
 {
     static struct compat_call call; /* as long-lived as the arguments of main */
-    const char *slash = strrchr(program, '/');
-    call.called = slash ? slash + 1 : program;
+    call.called = cli_base_name(program);
     const struct compat_tool *tool = compat_find(program, &call.release);
     if (!tool)
         compat_refuse(&call, "this is", "no name of another tool; pgokit compat lists them");

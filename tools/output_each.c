@@ -28,18 +28,12 @@ bool output_is_folder(const char *path)
     return cli_is_folder(path) || ends_in_slash(path);
 }
 
-static const char *last_part(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 /* Two binaries of one name would be one file. */
 static bool is_name_taken(const struct pgk_gen *gen, uint32_t binary)
 {
     for (uint32_t i = 0; i < binary; i++) {
         const char *other = pgk_gen_counted(gen, i);
-        if (other && !strcmp(last_part(other), last_part(pgk_gen_counted(gen, binary))))
+        if (other && !strcmp(cli_base_name(other), cli_base_name(pgk_gen_counted(gen, binary))))
             return true;
     }
     return false;
@@ -49,7 +43,7 @@ static int make_path(char path[PATH_MAX], const char *folder, const char *name, 
                      struct pgk_err *err)
 {
     int len = snprintf(path, PATH_MAX, "%s%s%s%s", folder, ends_in_slash(folder) ? "" : "/",
-                       last_part(name), suffix);
+                       cli_base_name(name), suffix);
     return len >= 0 && len < PATH_MAX
                ? 0
                : output_fail(err, PGK_E_ARG, folder, "a path that is too long",

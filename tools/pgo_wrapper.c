@@ -58,18 +58,12 @@ static bool is_compiler_name(const char *name)
     return false;
 }
 
-static const char *last_part(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 /* By its name, or if that is cc or c++, by the name of the file that this is. */
 static const char *kind_of(const char *name, const char *path)
 {
     char real[PATH_MAX];
     if (!strstr(name, "clang") && !strstr(name, "gcc") && !strstr(name, "g++"))
-        name = realpath(path, real) ? last_part(real) : name;
+        name = realpath(path, real) ? cli_base_name(real) : name;
     return strstr(name, "clang") ? "clang" : "gcc";
 }
 
@@ -83,14 +77,10 @@ static void make_link(const char *folder, const char *name)
         pgo_stop("cannot make %s: %s", link, strerror(errno));
 }
 
-static void link_names_in(const char *folder, const char *in)
+static void link_compiler(void *folder, const char *name)
 {
-    DIR *dir = opendir(in);
-    for (struct dirent *entry; dir && (entry = readdir(dir)) != NULL;)
-        if (is_compiler_name(entry->d_name))
-            make_link(folder, entry->d_name);
-    if (dir)
-        closedir(dir);
+    if (is_compiler_name(name))
+        make_link(folder, name);
 }
 
 void pgo_wrap_compilers(const char *folder)
@@ -102,12 +92,7 @@ void pgo_wrap_compilers(const char *folder)
         if (mkdir(path, 0700))
             pgo_stop("cannot make %s: %s", path, strerror(errno));
     }
-    char *all = strdup(record_environment("PATH")), *rest = all;
-    if (!all)
-        pgo_stop("out of memory");
-    for (const char *in; (in = strsep(&rest, ":")) != NULL;)
-        link_names_in(folder, *in ? in : ".");
-    free(all);
+    cli_each_in_path(link_compiler, (void *)(uintptr_t)folder); /* which it does not change */
     make_link(folder, PGO_RUSTC);
     snprintf(path, sizeof path, "%s/bin/" PGO_RUSTC, folder);
     /* What a cache has was compiled with other flags. */
@@ -225,7 +210,7 @@ static int run_compiler(const char *folder, char **argv)
 {
     char path[PATH_MAX];
     bool seen = false;
-    const char *name = last_part(argv[0]);
+    const char *name = cli_base_name(argv[0]);
     if (!record_find_in_path(path, name, &seen))
         fail(EXIT_NOT_FOUND, name, "it is in no folder of PATH");
     if (compiles(argv)) {
@@ -262,7 +247,7 @@ static int run_rustc(const char *folder, char **argv)
 
 bool pgo_is_wrapper(const char *name)
 {
-    name = last_part(name);
+    name = cli_base_name(name);
     return getenv(FOLDER) && (!strcmp(name, PGO_RUSTC) || is_compiler_name(name));
 }
 
@@ -270,7 +255,7 @@ int pgo_wrapper_run(char **argv)
 {
     const char *folder = record_environment(FOLDER);
     leave_path(folder);
-    if (!strcmp(last_part(argv[0]), PGO_RUSTC))
+    if (!strcmp(cli_base_name(argv[0]), PGO_RUSTC))
         return run_rustc(folder, argv);
     return run_compiler(folder, argv);
 }

@@ -94,7 +94,6 @@ static void print_how_to_get_debug(const char *binary)
 static void print_next(const struct record_branches_done *d)
 {
     char output[PATH_MAX + 16];
-    const char *slash = strrchr(d->binary, '/');
     fputs("next: pgokit gen", stderr);
     if (!d->loads)
         record_print_word(d->counts);
@@ -103,7 +102,7 @@ static void print_next(const struct record_branches_done *d)
     fputs(" -b", stderr);
     record_print_word(d->binary);
     fputs(" -o", stderr);
-    snprintf(output, sizeof output, "%s.afdo", slash ? slash + 1 : d->binary);
+    snprintf(output, sizeof output, "%s.afdo", cli_base_name(d->binary));
     record_print_word(output);
     fputs(d->loads ? " --vtables\n" : "\n", stderr);
 }

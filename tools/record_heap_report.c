@@ -39,12 +39,6 @@ static const char *as_typed(const struct report *t, const char *path)
     return n > 1 && !strncmp(path, t->here, n) && path[n] == '/' ? path + n + 1 : path;
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 /* Whether this word leads to the program, as the shell looks for it. */
 static bool leads_to(const char *word, const char *program)
 {
@@ -67,7 +61,7 @@ static void name_program(struct entry *e, const struct pgk_heap_recording *recor
     snprintf(e->program, sizeof e->program, "%s", recording->program);
     snprintf(word, sizeof word, "%.*s", (int)n, recording->command_line);
     const bool is_word = *word && recording->command_line[n] != '\'' && leads_to(word, e->program);
-    snprintf(e->name, sizeof e->name, "%s", base_name(is_word ? word : e->program));
+    snprintf(e->name, sizeof e->name, "%s", cli_base_name(is_word ? word : e->program));
 }
 
 static int read_sums(struct entry *e, const char *path, const struct pgk_file_info **info,
@@ -277,7 +271,7 @@ static void report_next(const struct report *t, const char *named)
         record_print_word(e->path);
     print_option("-b", binary);
     snprintf(output, sizeof output, merges ? "%s.profdata" : "%s.html",
-             *e->name ? e->name : base_name(named));
+             *e->name ? e->name : cli_base_name(named));
     print_option("-o", output);
     fputc('\n', stderr);
 }
