@@ -43,8 +43,8 @@ def on_kernel(folder, bits, page, function, *args):
 
 def races(folder):
     """Many threads in the runtime's tables, as the thread sanitizer sees them on x86-64."""
-    program = heap_processes.build_races(folder, "-mno-outline-atomics")
-    return heap_processes.check_races(folder, run([program, "8"], folder))
+    program = heap_races.build_races(folder, "-mno-outline-atomics")
+    return heap_races.check_races(folder, run([program, "8"], folder))
 
 
 def same_as_x86_64(folder, source, compiler, arguments, skipped=()):
@@ -266,6 +266,7 @@ if __name__ == "__main__":
         import heap_exact
         import heap_leaks
         import heap_processes
+        import heap_races
         import opened_libraries
         from runtime_programs import FRAMES, build, check_sound, one_file, require_exact
         cases_of(CASES)

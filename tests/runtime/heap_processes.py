@@ -2,7 +2,6 @@
 """The heap profiler runtime in processes that fork, dump, are killed, and in places where it
 cannot write."""
 
-import glob
 import json
 import os
 import random
@@ -232,40 +231,6 @@ def triggered(folder, options, timed, mebibytes, dumps):
         require(profile.dumps <= dumps + 1 + ms / 1000, f"{profile.dumps} dumps in {ms} ms")
     check_sound(one_file(folder))
     return [f"{profile.dumps} dumps in {ms} ms"]
-
-
-def build_races(folder, *flags):
-    runtime = os.path.dirname(EXPORTS)
-    guest = os.path.join(runtime, "..", "guest")
-    parts = ["access", "alloc", "answer", "breakdown", "cost", "depot", "dump", "heap", "mapped",
-             "finished", "notes", "options", "pprof", "reach", "reach_maps", "series", "sheets",
-             "socket", "start", "store", "table", "thread", "totals", "trigger"]
-    run([tool("clang-22"), "-g", "-O1", *flags, *FRAMES[2:],
-         f"-I{guest}", f"-I{runtime}", f"-I{runtime}/../lib/records",
-         "-Wl,--defsym=pgg_own_code=0", "-Wl,--defsym=pgg_own_code_end=0",
-         os.path.join(HERE, "programs", "races.c"),
-         *[f"{runtime}/runtime_{part}.c" for part in parts],
-         *sorted(set(glob.glob(os.path.join(guest, "*.c"))) -
-                 set(glob.glob(os.path.join(guest, "*_linked.c")))), "-D_GNU_SOURCE",
-         "-Wl,--wrap=pgg_map,--wrap=pgg_unmap", "-pthread", "-o", "races"], folder, timeout=600)
-    return os.path.join(folder, "races")
-
-
-def check_races(folder, out):
-    require(not out.stderr, out.stderr[:3000])
-    profile = raw_profile.Profile(one_file(folder))
-    counted = sum(values[0] for values in profile.contexts.values())
-    require(counted == int(out.stdout), f"{counted} objects of {out.stdout}")
-    require(len(profile.contexts) == 256, f"{len(profile.contexts)} contexts")
-    return [f"{counted} objects, {len(profile.contexts)} contexts, {profile.dumps} dumps"]
-
-
-def races(folder):
-    program = build_races(folder, "-fsanitize=thread", "-mcx16")
-    # The sanitizer's own start-up does not know the address-space layout of every kernel.
-    run(["setarch", "-R", "true"], folder)
-    return check_races(folder, run(["setarch", "-R", program, "5"], folder,
-                                   {"TSAN_OPTIONS": "exitcode=66"}))
 
 
 def signalling(folder):
@@ -681,7 +646,6 @@ def main():
     cases.run("dumps on a signal", triggered, "", 0, 0, 4)
     cases.run("dumps every second", triggered, "dump_every=1", 3, 0, 7)
     cases.run("dumps when memory grows", triggered, "dump_memory=8", 0, 60, 8)
-    cases.run("thread sanitizer on the runtime's tables", races)
     cases.run("signal handlers allocate anywhere", signalling)
     cases.run("killed threads leave a sound profile", killing)
     cases.run("killed at any moment", early_kills)
