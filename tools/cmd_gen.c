@@ -1,5 +1,5 @@
 /* pgokit gen: a sample profile from recordings of perf. */
-#include "output_bolt.h"
+#include "output_code.h"
 #include "output_each.h"
 #include "output_sample.h"
 
@@ -32,7 +32,7 @@ struct gen {
     struct cli_common common;
     struct sample_output output;
     bool json, raw, verbose;
-    const struct bolt_output_form *bolt; /* NULL: a sample profile */
+    const struct code_output_form *code; /* NULL: a sample profile */
     double min_density;
     const char *events[MOST_EVENTS];
     struct pgk_gen_map *maps;
@@ -78,25 +78,25 @@ static void add_events(const struct option_given *given)
         add_event_named(given->into, name);
 }
 
-/* A profile, or for BOLT. */
+/* A profile, or what code_output_form() knows. */
 static void take_to(const struct option_given *given)
 {
     struct gen *g = given->into;
     struct option_given of_profile = *given;
     of_profile.into = &g->output;
-    g->bolt = bolt_output_form(given->value);
-    if (!g->bolt)
+    g->code = code_output_form(given->value);
+    if (!g->code)
         sample_output_to(&of_profile);
 }
 
-/* What it takes; --to says nothing of BOLT. */
+/* What it takes; --to names profiles alone. */
 static const char *to_word(size_t i)
 {
     size_t before = 0;
     while (before < i && sample_output_word(before))
         before++;
     const char *word = sample_output_word(before);
-    return word ? word : bolt_output_word(i - before);
+    return word ? word : code_output_word(i - before);
 }
 
 /* Nor are they looked for. */
@@ -125,9 +125,10 @@ static const struct option_row output_rows[] = {
      .page = "for gcc, the profile is by lines, unless another `--mode` is given, and "
              "discriminators are plain numbers"},
     {"format", 0, "NAME",
-     "the same as --to, or counts of branches: bolt, for llvm-bolt -data, or preaggregated, for "
-     "perf2bolt -pa", OPTION_CALL(take_to), OPTION_WORDS(to_word),
-     .page = "see [For BOLT](#for-bolt)"},
+     "the same as --to; bolt, counts of branches for llvm-bolt -data, or preaggregated, for "
+     "perf2bolt -pa; order, functions in an order for ld.lld, order-gold or order-ld, for GNU ld",
+     OPTION_CALL(take_to), OPTION_WORDS(to_word),
+     .page = "see [For BOLT](#for-bolt) and [For linkers](#for-linkers)"},
     {"no-vtables", 0, NULL, "leave types of objects out without a warning",
      OPTION_CALL(leave_out_vtables)},
     {"symbols", 0, NULL,
@@ -256,7 +257,8 @@ static void settle(struct gen *g, int argc)
     if (g->output.write.encoding == PGK_SAMPLE_GCC && g->opts.mode == PGK_GEN_AUTO)
         g->opts.mode = PGK_GEN_LINES; /* all that gcc takes */
     g->opts.no_recovered_types |= !g->output.write.vtables; /* they would only be left out again */
-    g->opts.traces = g->bolt;
+    if (g->code)
+        code_output_needs(g->code, &g->opts);
     g->opts.threads = g->common.threads;
     g->opts.maps = g->maps;
     if (optind == argc)
@@ -265,10 +267,10 @@ static void settle(struct gen *g, int argc)
         cli_usage(&cmd_gen, "no output: name it with -o");
     if (g->json && !strcmp(g->output.path, "-"))
         cli_usage(&cmd_gen, "--json and -o - both write to standard output");
-    if (g->opts.data && (g->bolt || g->raw))
+    if (g->opts.data && (g->code || g->raw))
         cli_usage(&cmd_gen, "--data and %s are two kinds of output", g->raw ? "--raw" : "--format");
-    if (g->bolt && g->raw)
-        cli_usage(&cmd_gen, "--raw and --format %s are two kinds of output", g->bolt->name);
+    if (g->code && g->raw)
+        cli_usage(&cmd_gen, "--raw and --format %s are two kinds of output", g->code->name);
     if (!g->common.binaries.n && g->opts.kernel)
         cli_usage(&cmd_gen, "--kernel takes the kernel that was recorded (-b vmlinux)");
 }
@@ -335,7 +337,7 @@ static void report(const struct gen *g, const struct pgk_gen_stats *s)
     for (size_t i = 0; pgk_gen_figure_at(s, i, &figure); i++)
         if (figure.n || (!i && !s->functions))
             report_line(&figure, g->verbose);
-    if (!g->raw && !g->bolt && !g->opts.data && !s->inferred) /* which has a scale of its own */
+    if (!g->raw && !g->code && !g->opts.data && !s->inferred) /* which has a scale of its own */
         report_density(g, s);
     if (g->verbose && *s->examples[PGK_GEN_NO_SOURCE])
         fprintf(stderr, "  the first code without a source: %s\n", s->examples[PGK_GEN_NO_SOURCE]);
@@ -353,20 +355,25 @@ static void report(const struct gen *g, const struct pgk_gen_stats *s)
               stderr);
 }
 
+static void report_use(const char *path, const char *options)
+{
+    char safe[PATH_MAX];
+    if (strcmp(path, "-") != 0)
+        fprintf(stderr, "next: %s%s ...\n", options, pgk_human_text(safe, sizeof safe, path));
+}
+
 /* How compilers take it; not under pgokit pgo, which compiles. */
 static void report_next(const struct gen *g, const struct pgk_sample *profile)
 {
-    char safe[PATH_MAX];
     struct pgk_sample_info info = {.struct_size = sizeof info};
-    if (!strcmp(g->output.path, "-") || getenv("PGOKIT_UNDER_PGO"))
+    if (getenv("PGOKIT_UNDER_PGO"))
         return;
     pgk_sample_info(profile, &info);
-    fprintf(stderr, "next: %s=%s ...\n",
-            g->output.write.encoding == PGK_SAMPLE_GCC ? "gcc -O2 -g -fauto-profile"
-            : info.probes ? "clang -O2 -fpseudo-probe-for-profiling -fprofile-sample-use"
-                          : "clang -O2 -gline-tables-only -fdebug-info-for-profiling "
-                            "-fprofile-sample-use",
-            pgk_human_text(safe, sizeof safe, g->output.path));
+    report_use(g->output.path,
+               g->output.write.encoding == PGK_SAMPLE_GCC ? "gcc -O2 -g -fauto-profile="
+               : info.probes ? "clang -O2 -fpseudo-probe-for-profiling -fprofile-sample-use="
+                             : "clang -O2 -gline-tables-only -fdebug-info-for-profiling "
+                               "-fprofile-sample-use=");
 }
 
 /* Lines that cannot be read: a few do no harm; of many, the profile lacks what they tell. */
@@ -556,7 +563,7 @@ static int run(int argc, char **argv)
     for (int i = optind; !status && i < argc; i++)
         status = pgk_gen_add(gen, argv[i], &err);
     if (!status)
-        status = g.bolt        ? bolt_output_write(gen, g.bolt, binaries, g.output.path, &err)
+        status = g.code        ? code_output_write(gen, g.code, binaries, g.output.path, &err)
                  : g.opts.data ? write_data(gen, g.output.path, &err)
                  : g.raw       ? pgk_gen_write_counts(gen, g.output.path, &err)
                  : output_is_folder(g.output.path)
@@ -574,6 +581,9 @@ static int run(int argc, char **argv)
         report(&g, pgk_gen_stats(gen));
     if (!status && profile && !g.json && !g.common.quiet)
         report_next(&g, profile);
+    if (!status && g.code && g.code->next && !g.json && !g.common.quiet &&
+        !output_is_folder(g.output.path))
+        report_use(g.output.path, g.code->next);
     if (!status && check_lines(&g, pgk_gen_stats(gen)) > exit_code)
         exit_code = EXIT_INCOMPLETE;
     pgk_sample_close(&profile);

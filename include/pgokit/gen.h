@@ -175,6 +175,9 @@ struct pgk_gen_stats {
                             * all recordings; 0: there were none */
     char density_function[PGK_GEN_EXAMPLE_SIZE]; /* the function that `density` is of, as symbols
                                                   * have its name; "": unknown */
+    uint64_t hot_pages, ordered_pages; /* of an order of functions: pages of 4 KiB with the
+                                        * functions that have 90 % of what ran, in the binary and
+                                        * in the order */
 };
 
 struct pgk_gen;
@@ -247,6 +250,19 @@ enum pgk_bolt_form {
  * sampled, PGK_E_NODEBUG without symbols of functions. */
 int pgk_gen_write_bolt(struct pgk_gen *gen, uint32_t binary, enum pgk_bolt_form form,
                        const char *path, struct pgk_err *err);
+
+/* An order of functions as linkers take it; docs/formats/function-order.md. */
+enum pgk_order_form {
+    PGK_ORDER_LLD,  /* symbols, for ld.lld --symbol-ordering-file */
+    PGK_ORDER_GOLD, /* sections, for gold --section-ordering-file */
+    PGK_ORDER_LD,   /* a linker script, for GNU ld -T */
+};
+/* Instead of a profile: the functions of one binary that ran, in an order that keeps what calls
+ * each other near and what runs often together. Contexts must be off (opts.mode PGK_GEN_LINES).
+ * Stats have the pages before and after. PGK_E_EMPTY if the binary was not sampled, PGK_E_NODEBUG
+ * without symbols of functions, PGK_E_ARG if the input was a sample profile or has contexts. */
+int pgk_gen_write_order(struct pgk_gen *gen, uint32_t binary, enum pgk_order_form form,
+                        const char *path, struct pgk_err *err);
 
 /* What became of the samples so far; belongs to the generator and changes with it. */
 const struct pgk_gen_stats *pgk_gen_stats(const struct pgk_gen *gen);

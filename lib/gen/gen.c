@@ -310,6 +310,16 @@ static void settle_hits(struct pgk_gen *g)
         pgk_pairs_free(&g->images.v[i].hits);
 }
 
+/* Facts about all counts that are needed before the first of them is assigned to a function. */
+static void settle_counts(struct pgk_gen *g)
+{
+    if (g->settled)
+        return;
+    g->settled = true;
+    settle_hits(g);
+    pgk_gen_limit_scaled(g);
+}
+
 static int find_mark(void *ctx, const struct pgk_elf_entry *e)
 {
     (void)ctx;
@@ -419,6 +429,30 @@ static int name_contexts(struct pgk_gen *g, struct pgk_gen_binary *b,
     return status;
 }
 
+int pgk_gen_need_counters(const struct pgk_gen *g, struct pgk_err *err)
+{
+    if (g->inputs != PGK_GEN_PROFILE)
+        return 0;
+    return pgk_fail(err, PGK_E_ARG, .field = "input", .found = "a sample profile",
+                    .expected = "a recording, or counts of addresses",
+                    .hint = "counts of addresses are lost in a profile");
+}
+
+int pgk_gen_settle_counters(struct pgk_gen *g, uint32_t number, struct pgk_err *err)
+{
+    struct pgk_gen_binary *b = &g->images.v[number];
+    settle_counts(g);
+    if (b->hits.list.n) {
+        int status = pgk_binaries_symboliser(g->binaries, number, &b->sym, err);
+        if (status && status != PGK_E_NODEBUG) /* symbols are enough */
+            return status;
+        PGK_TRY(pgk_gen_infer(b, true, g->opts.threads, &g->stats, err));
+    }
+    pgk_gen_settle(b, &g->stats);
+    judge(&g->stats);
+    return 0;
+}
+
 static int write_counts(struct pgk_gen *g, struct pgk_gen_binary *b, const char *path,
                         struct pgk_err *err)
 {
@@ -448,12 +482,7 @@ static int write_counts(struct pgk_gen *g, struct pgk_gen_binary *b, const char 
 int pgk_gen_write_counts(struct pgk_gen *g, const char *path, struct pgk_err *err)
 {
     struct pgk_gen_binary *b = NULL;
-    if (g->inputs == PGK_GEN_PROFILE)
-        return pgk_fail(err, PGK_E_ARG, .field = "input", .found = "a sample profile",
-                        .expected = "a recording, or counts of addresses",
-                        .hint = "counts of addresses are lost in a profile");
-    settle_hits(g);
-    pgk_gen_limit_scaled(g);
+    PGK_TRY(pgk_gen_need_counters(g, err));
     for (size_t i = 0; i < g->images.n; i++) {
         if (!has_counts(&g->images.v[i]))
             continue;
@@ -465,12 +494,7 @@ int pgk_gen_write_counts(struct pgk_gen *g, const char *path, struct pgk_err *er
     }
     if (!b)
         return pgk_gen_no_samples(g, err);
-    if (b->hits.list.n) {
-        PGK_TRY(pgk_binaries_symboliser(g->binaries, (uint32_t)(b - g->images.v), &b->sym, err));
-        PGK_TRY(pgk_gen_infer(b, true, g->opts.threads, &g->stats, err));
-    }
-    pgk_gen_settle(b, &g->stats);
-    judge(&g->stats);
+    PGK_TRY(pgk_gen_settle_counters(g, (uint32_t)(b - g->images.v), err));
     return write_counts(g, b, path, err);
 }
 
@@ -482,15 +506,12 @@ static bool any_functions(const struct pgk_sample *p)
     return false;
 }
 
-/* Facts about all counts that are needed before the first of them is assigned to a function. */
+/* The same, for a profile. */
 static int settle(struct pgk_gen *g, struct pgk_err *err)
 {
-    if (g->settled)
-        return 0;
-    g->settled = true;
-    settle_hits(g);
-    pgk_gen_limit_scaled(g);
-    return g->opts.scale_vtables ? scale_vtables(g, err) : 0;
+    bool scaled = g->settled || !g->opts.scale_vtables;
+    settle_counts(g);
+    return scaled ? 0 : scale_vtables(g, err);
 }
 
 static int end_counts(struct pgk_gen *g, bool by_probes, struct pgk_err *err)

@@ -73,6 +73,12 @@ struct pgk_gen {
 /* Opens the code of a binary on first use. */
 int pgk_gen_need_code(struct pgk_gen *gen, struct pgk_gen_binary *binary);
 
+/* PGK_E_ARG if the input was a sample profile. */
+int pgk_gen_need_counters(const struct pgk_gen *gen, struct pgk_err *err);
+/* Makes the counters of a binary ready to be written: inferred if there are samples of instructions
+ * alone, sorted, without impossible ones. Nothing may be added any more. */
+int pgk_gen_settle_counters(struct pgk_gen *gen, uint32_t binary, struct pgk_err *err);
+
 /* Handles the records of an input. `gen` is a struct pgk_gen. */
 int pgk_gen_on_mapping(void *gen, const struct pgk_perf_mapping *mapping);
 int pgk_gen_on_task(void *gen, const struct pgk_perf_task *task);

@@ -43,6 +43,8 @@ bool pgk_gen_figure_at(const struct pgk_gen_stats *s, size_t i, struct pgk_gen_f
         {0, "unreadable lines", "unreadable", s->unreadable, s->lines, NULL},
         {0, "settled functions", "settled", s->settled, s->settling, NULL},
         {0, "functions", "functions", s->functions, 0, NULL},
+        {0, "pages with 90 %", "hot_pages", s->hot_pages, 0, NULL},
+        {0, "pages in this order", "ordered_pages", s->ordered_pages, s->hot_pages, NULL},
     };
     if (i >= PGK_COUNTOF(all))
         return false;

@@ -1,0 +1,14 @@
+/* An order of functions as each linker takes it. docs/formats/function-order.md */
+#ifndef PGK_ORDER_WRITE_H
+#define PGK_ORDER_WRITE_H
+
+#include "cache_sort.h"
+#include "layout_functions.h"
+#include "sink.h"
+
+#include <pgokit/gen.h>
+
+void pgk_order_write(const struct pgk_layout_functions *functions, const pgk_layout_list *order,
+                     enum pgk_order_form form, struct pgk_sink *out);
+
+#endif

@@ -1,0 +1,32 @@
+/* pgokit gen --format: what ran in a binary, for other tools than compilers: llvm-bolt, perf2bolt,
+ * linkers. */
+#ifndef PGK_OUTPUT_CODE_H
+#define PGK_OUTPUT_CODE_H
+
+#include "cli.h"
+
+struct code_output_form {
+    const char *name, *suffix;
+    const char *next; /* the options of a compiler that end with the file; NULL: none */
+    int (*write)(struct pgk_gen *gen, uint32_t binary, const struct code_output_form *form,
+                 const char *path, struct pgk_err *err);
+    union {
+        enum pgk_bolt_form bolt;
+        enum pgk_order_form order;
+    };
+    bool traces; /* counts branches with what ran after them */
+};
+
+/* The form of that name; NULL if there is none. */
+const struct code_output_form *code_output_form(const char *name);
+/* Name `i` of them; NULL past the last. */
+const char *code_output_word(size_t i);
+
+/* What must be counted for it. */
+void code_output_needs(const struct code_output_form *form, struct pgk_gen_opts *opts);
+
+/* Writes the file of the one binary that was sampled, or into a folder those of each. */
+int code_output_write(struct pgk_gen *gen, const struct code_output_form *form,
+                      const struct pgk_binaries *binaries, const char *path, struct pgk_err *err);
+
+#endif
