@@ -52,7 +52,8 @@ static int choose_rows(struct pgk_heap_page *p, struct pgk_err *err)
     p->n_shown = p->n_rows < most ? p->n_rows : most;
     p->rows = pgk_mem_zalloc(p->n_rows + 1, sizeof *p->rows);
     p->row_of = pgk_mem_alloc(p->totals.contexts + 1, sizeof *p->row_of);
-    if (!p->rows || !p->row_of)
+    p->row_of_before = pgk_mem_alloc(p->totals_before.contexts + 1, sizeof *p->row_of_before);
+    if (!p->rows || !p->row_of || !p->row_of_before)
         return pgk_fail_nomem(err);
     for (size_t i = 0; i < p->n_rows; i++) {
         p->rows[i].pair = p->align.pairs[i];
@@ -66,9 +67,13 @@ static int choose_rows(struct pgk_heap_page *p, struct pgk_err *err)
     }
     qsort(p->rows, p->n_rows, sizeof *p->rows, by_weight);
     qsort(p->rows, p->n_shown, sizeof *p->rows, by_bytes);
-    for (size_t i = 0; i < p->n_rows; i++)
-        if (p->rows[i].pair.now != PGK_NO_CONTEXT)
-            p->row_of[p->rows[i].pair.now] = (uint32_t)i;
+    for (size_t i = 0; i < p->n_rows; i++) {
+        const struct pgk_heap_pair *pair = &p->rows[i].pair;
+        if (pair->now != PGK_NO_CONTEXT)
+            p->row_of[pair->now] = (uint32_t)i;
+        if (pair->before != PGK_NO_CONTEXT)
+            p->row_of_before[pair->before] = (uint32_t)i;
+    }
     return 0;
 }
 
@@ -114,7 +119,7 @@ static int number_all(struct pgk_heap_page *p, struct pgk_err *err)
         fits = pgk_page_table_add(&p->funcs, t->frames.v[p->frames.old.v[i]].func);
     for (size_t i = 0; fits && i < p->funcs.old.n; i++) {
         const struct pgk_view_func *f = &t->funcs.v[p->funcs.old.v[i]];
-        fits = pgk_page_table_add(&p->texts, f->name) &&
+        fits = pgk_page_table_add(&p->texts, pgk_heap_page_named(f) ? f->name : f->near) &&
                pgk_page_table_add(&p->texts, f->linkage) &&
                pgk_page_table_add(&p->texts, f->file) && pgk_page_table_add(&p->texts, f->module) &&
                pgk_page_table_add(&p->texts, f->path);
@@ -134,6 +139,7 @@ int pgk_heap_page_make(struct pgk_heap_page *p, struct pgk_err *err)
     PGK_TRY(pgk_heap_advise(p->now, p->opts->info, &p->advice, err));
     PGK_TRY(choose_rows(p, err));
     PGK_TRY(pgk_heap_page_types(p, err));
+    PGK_TRY(pgk_heap_page_threads(p, err));
     return number_all(p, err);
 }
 
@@ -143,9 +149,11 @@ void pgk_heap_page_free(struct pgk_heap_page *p)
     pgk_advice_free(&p->advice);
     pgk_mem_free(p->rows);
     pgk_mem_free(p->row_of);
+    pgk_mem_free(p->row_of_before);
     pgk_page_table_free(&p->nodes);
     pgk_page_table_free(&p->frames);
     pgk_page_table_free(&p->funcs);
     pgk_page_table_free(&p->texts);
     pgk_heap_page_types_free(p);
+    pgk_heap_page_threads_free(p);
 }

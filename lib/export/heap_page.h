@@ -30,11 +30,15 @@ struct pgk_heap_page {
     struct pgk_heap_page_row *rows;
     size_t n_rows, n_shown; /* the rows from n_shown on are summed up */
     uint32_t *row_of;       /* by context of `now` */
+    uint32_t *row_of_before;
     struct pgk_page_table nodes, frames, funcs, texts;
     struct pgk_type_sums types, types_before;
     /* Both of these, each type once, those of `types` first; without any if no type is known. */
     PGK_VEC(struct pgk_heap_page_type) all_types;
     struct pgk_index type_index;
+    struct pgk_page_table threads; /* numbers of pgk_frames_thread */
+    uint32_t *thread_of;           /* by row that is shown */
+    bool knows_threads;            /* of any but the first thread of a process */
 };
 
 /* Chooses rows and what they refer to. End in any case with pgk_heap_page_free. */
@@ -65,6 +69,17 @@ const struct pgk_mib *pgk_heap_page_type_before(const struct pgk_heap_page *p, s
                                                 struct pgk_mib *space);
 /* The type of the objects of a row. */
 uint32_t pgk_heap_page_type_of(const struct pgk_heap_page *p, size_t row);
+
+/* Finds the threads of the rows that are shown. */
+PGK_MUST_USE int pgk_heap_page_threads(struct pgk_heap_page *p, struct pgk_err *err);
+void pgk_heap_page_threads_free(struct pgk_heap_page *p);
+
+/* Whether the name of a function is on the page, rather than the parts of an address: a number that
+ * the page cannot hold exactly stays a text. */
+static inline bool pgk_heap_page_named(const struct pgk_view_func *f)
+{
+    return !f->module || f->guid >> 53;
+}
 
 /* Number of a text on the page, put there if it is new; 0 is the unknown text. False when
  * out of memory. */

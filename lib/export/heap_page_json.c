@@ -3,6 +3,7 @@
 #include "heap_page.h"
 
 #include "exporters.h"
+#include "heap_threads.h"
 #include "mib.h"
 #include "page_pack.h"
 #include "page_titles.h"
@@ -96,12 +97,13 @@ static void put_advice(struct pgk_heap_page *p)
     pgk_json_end_array(j);
 }
 
-static void put_times(struct pgk_json *j, const char *key, const struct pgk_heap *heap)
+static void put_times(struct pgk_heap_page *p, const char *key, const struct pgk_heap *heap,
+                      const uint32_t *row_of)
 {
     struct pgk_heap_times t = {.struct_size = sizeof t};
     pgk_heap_over_time(heap, &t);
     if (t.processes)
-        pgk_view_put_times(j, key, heap, &t);
+        pgk_view_put_times(p->json, key, heap, &t, &(struct pgk_view_rows){row_of, p->n_shown});
 }
 
 /* ---- columns: of a table's entries by their old numbers, of rows by their places ---- */
@@ -118,9 +120,23 @@ static uint64_t text_number(const void *page, uint32_t id)
     return p->texts.number_of[id] - 1;
 }
 
+/* The page makes names of addresses out of their parts, many of which are alike. */
 static uint64_t func_name(const void *page, uint32_t old)
 {
-    return text_number(page, func_of(page, old)->name);
+    const struct pgk_view_func *f = func_of(page, old);
+    return pgk_heap_page_named(f) ? text_number(page, f->name) : 0;
+}
+
+static uint64_t func_address(const void *page, uint32_t old)
+{
+    const struct pgk_view_func *f = func_of(page, old);
+    return pgk_heap_page_named(f) ? 0 : f->guid;
+}
+
+static uint64_t func_near(const void *page, uint32_t old)
+{
+    const struct pgk_view_func *f = func_of(page, old);
+    return pgk_heap_page_named(f) ? 0 : text_number(page, f->near);
 }
 
 static uint64_t func_linkage(const void *page, uint32_t old)
@@ -199,6 +215,7 @@ static uint64_t node_frame(const void *page, uint32_t old)
 static const struct pgk_json_column func_columns[] = {
     {"name", func_name},     {"linkage", func_linkage}, {"file", func_file},
     {"module", func_module}, {"path", func_path},       {"library", func_library},
+    {"near", func_near},     {"address", func_address},
 };
 
 static const struct pgk_json_column frame_columns[] = {
@@ -251,13 +268,6 @@ static void put_fields(struct pgk_heap_page *p, const char *key, side_fn *side, 
     pgk_json_end_object(j);
 }
 
-static uint64_t row_context(const void *page, uint32_t row)
-{
-    const struct pgk_heap_page *p = page;
-    const struct pgk_heap_pair *pair = &p->rows[row].pair;
-    return pair->now == PGK_NO_CONTEXT ? pair->before : pair->now;
-}
-
 static uint64_t row_node(const void *page, uint32_t row)
 {
     const struct pgk_heap_page *p = page;
@@ -283,19 +293,9 @@ static uint64_t row_moved(const void *page, uint32_t row)
     return p->rows[row].pair.moved;
 }
 
-/* The context that was the same before, counted from 1. */
-static uint64_t row_before(const void *page, uint32_t row)
-{
-    const struct pgk_heap_page *p = page;
-    uint32_t before = p->rows[row].pair.before;
-    return before == PGK_NO_CONTEXT ? 0 : (uint64_t)before + 1;
-}
-
-/* The last three are of a comparison. */
+/* The last two are of a comparison. */
 static const struct pgk_json_column row_columns[] = {
-    {"id", row_context},    {"node", row_node},   {"label", row_label},
-    {"change", row_change}, {"moved", row_moved}, {"before", row_before},
-};
+    {"node", row_node}, {"label", row_label}, {"change", row_change}, {"moved", row_moved}};
 
 static uint64_t row_type(const void *page, uint32_t row)
 {
@@ -334,6 +334,31 @@ static void put_types(struct pgk_heap_page *p)
     pgk_json_end_object(p->json);
 }
 
+static uint64_t row_thread(const void *page, uint32_t row)
+{
+    const struct pgk_heap_page *p = page;
+    return p->thread_of[row];
+}
+
+/* Where several threads are known. */
+static const struct pgk_json_column row_thread_column = {"thread", row_thread};
+
+static uint64_t thread_main(const void *page, uint32_t thread)
+{
+    (void)page;
+    return thread == PGK_THREAD_MAIN;
+}
+
+/* Counted from 1. */
+static uint64_t thread_func(const void *page, uint32_t thread)
+{
+    const struct pgk_heap_page *p = page;
+    return thread < PGK_THREAD_FUNC ? 0 : p->funcs.number_of[thread - PGK_THREAD_FUNC];
+}
+
+static const struct pgk_json_column thread_columns[] = {{"main", thread_main},
+                                                        {"func", thread_func}};
+
 static void put_histograms(struct pgk_heap_page *p)
 {
     pgk_json_object(p->json, "histograms");
@@ -353,11 +378,13 @@ static void put_histograms(struct pgk_heap_page *p)
 
 static void put_rows(struct pgk_heap_page *p)
 {
-    size_t n_columns = PGK_COUNTOF(row_columns) - (p->before ? 0 : 3);
+    size_t n_columns = PGK_COUNTOF(row_columns) - (p->before ? 0 : 2);
     pgk_json_object(p->json, "contexts");
     pgk_json_columns(p->json, row_columns, n_columns, p, NULL, p->n_shown);
     if (p->all_types.n)
         pgk_json_columns(p->json, &row_type_column, 1, p, NULL, p->n_shown);
+    if (p->knows_threads)
+        pgk_json_columns(p->json, &row_thread_column, 1, p, NULL, p->n_shown);
     pgk_json_end_object(p->json);
     put_fields(p, "now", pgk_heap_page_now, p->n_shown);
     if (p->before)
@@ -429,9 +456,9 @@ static int put_page(void *page, struct pgk_json *j, struct pgk_err *err)
     if (p->before)
         put_totals(j, "totals_before", &p->totals_before);
     put_labels(j, &p->totals);
-    put_times(j, "over_time", p->now);
+    put_times(p, "over_time", p->now, p->row_of);
     if (p->before)
-        put_times(j, "over_time_before", p->before);
+        put_times(p, "over_time_before", p->before, p->row_of_before);
     put_advice(p);
     if (p->opts->plan)
         pgk_plan_put(p->opts->plan, j);
@@ -439,6 +466,8 @@ static int put_page(void *page, struct pgk_json *j, struct pgk_err *err)
     put_stacks(p);
     put_rows(p);
     put_types(p);
+    if (p->knows_threads)
+        put_table(p, "threads", &p->threads, thread_columns, PGK_COUNTOF(thread_columns));
     if (p->before)
         put_diff(p);
     put_rest(p);

@@ -53,7 +53,7 @@ static uint32_t add_func(struct pgk_heap_frames *t, const struct pgk_view_func *
 {
     if (func->name == PGK_INDEX_NONE || func->linkage == PGK_INDEX_NONE ||
         func->file == PGK_INDEX_NONE || func->module == PGK_INDEX_NONE ||
-        func->path == PGK_INDEX_NONE ||
+        func->path == PGK_INDEX_NONE || func->near == PGK_INDEX_NONE ||
         t->funcs.n >= PGK_INDEX_NONE || !pgk_vec_push(&t->funcs, *func) ||
         !pgk_index_add(&t->func_index, hash, (uint32_t)t->funcs.n - 1))
         return PGK_INDEX_NONE;
@@ -96,12 +96,15 @@ static uint32_t address_func(struct pgk_heap_frames *t, const struct pgk_heap_fr
     PGK_INDEX_FOR (&t->func_index, hash, i)
         if (t->funcs.v[i].guid == f->address && t->funcs.v[i].module == module_id)
             return i;
+    char *near = *f->near_symbol ? pgk_demangle(f->near_symbol) : NULL;
     struct pgk_view_func func = {
         .guid = f->address,
         .name = pgk_intern_safe(&t->strings, pgk_view_address(name, f)),
         .module = module_id,
+        .near = pgk_intern_safe(&t->strings, near ? near : f->near_symbol),
         .path = pgk_intern_safe(&t->strings, f->module_path),
         .has_file = *f->module_path != 0};
+    pgk_mem_free(near);
     return add_func(t, &func, hash);
 }
 

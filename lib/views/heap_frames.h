@@ -15,12 +15,13 @@
 /* Texts are string ids; 0: unknown. All are valid UTF-8 without control characters, as
  * pgk_human_text leaves them. */
 struct pgk_view_func {
-    uint64_t guid;
-    uint32_t name;      /* as a programmer wrote it; never 0 */
+    uint64_t guid;      /* of an address: the address */
+    uint32_t name;      /* as a programmer wrote it; of an address what stands for one; never 0 */
     uint32_t linkage;
     uint32_t file;
     uint32_t decl_line; /* 0 unknown */
-    uint32_t module;    /* of an address: its build id in hexadecimal */
+    uint32_t module;    /* of an address, else 0: its build id in hexadecimal */
+    uint32_t near;      /* of an address: the name of the symbol nearest to it */
     uint32_t path;      /* of the module's file */
     bool has_file;      /* of an address: its name has that of the module's file */
     bool library;       /* of the language's library or an allocator: not the user's code */

@@ -146,26 +146,29 @@ static void put_totals(struct pgk_json *j, const struct pgk_heap *heap,
 }
 
 /* A column of each field, as there may be thousands. */
-static void put_shares(struct pgk_json *j, const struct pgk_heap *heap, size_t n)
+static void put_shares(struct pgk_json *j, const struct pgk_heap *heap, size_t n,
+                       const struct pgk_view_rows *rows)
 {
+    enum { POINT, CONTEXT, BYTES, COLUMNS };
+    const char *const names[COLUMNS] = {"point", rows ? "row" : "context", "bytes"};
     pgk_json_object(j, "shares");
-    pgk_json_array(j, "point");
-    for (size_t i = 0; i < n; i++)
-        pgk_json_number(j, NULL, pgk_heap_point_share(heap, i).point);
-    pgk_json_end_array(j);
-    pgk_json_array(j, "context");
-    for (size_t i = 0; i < n; i++)
-        pgk_json_number(j, NULL, pgk_heap_point_share(heap, i).context);
-    pgk_json_end_array(j);
-    pgk_json_array(j, "bytes");
-    for (size_t i = 0; i < n; i++)
-        pgk_json_number(j, NULL, pgk_heap_point_share(heap, i).bytes);
-    pgk_json_end_array(j);
+    for (int column = 0; column < COLUMNS; column++) {
+        pgk_json_array(j, names[column]);
+        for (size_t i = 0; i < n; i++) {
+            const struct pgk_heap_share s = pgk_heap_point_share(heap, i);
+            if (rows && rows->of[s.context] >= rows->n)
+                continue;
+            const uint64_t context = rows ? rows->of[s.context] : s.context;
+            pgk_json_number(j, NULL,
+                            column == POINT ? s.point : column == CONTEXT ? context : s.bytes);
+        }
+        pgk_json_end_array(j);
+    }
     pgk_json_end_object(j);
 }
 
 void pgk_view_put_times(struct pgk_json *j, const char *key, const struct pgk_heap *heap,
-                        const struct pgk_heap_times *t)
+                        const struct pgk_heap_times *t, const struct pgk_view_rows *rows)
 {
     pgk_json_object(j, key);
     pgk_json_number(j, "processes", t->processes);
@@ -185,7 +188,7 @@ void pgk_view_put_times(struct pgk_json *j, const char *key, const struct pgk_he
     }
     pgk_json_end_array(j);
     if (t->n_shares)
-        put_shares(j, heap, t->n_shares);
+        put_shares(j, heap, t->n_shares, rows);
     pgk_json_end_object(j);
 }
 
@@ -196,7 +199,7 @@ static void put_times(struct pgk_json *j, const struct pgk_heap *heap)
     if (!t.processes)
         return;
     pgk_json_line(j, MEMBER);
-    pgk_view_put_times(j, "over_time", heap, &t);
+    pgk_view_put_times(j, "over_time", heap, &t, NULL);
 }
 
 static void put_recording(struct pgk_json *j, const struct pgk_heap *heap)

@@ -40,9 +40,15 @@ static inline const char *pgk_view_last_moment(const struct pgk_file_info *info)
                ? "last known" : "at exit";
 }
 struct pgk_json;
-/* The curve, the peak and the shares, as struct pgk_heap_times has them. */
+/* Numbers that contexts have elsewhere; those with `n` or more are not there. */
+struct pgk_view_rows {
+    const uint32_t *of; /* by context */
+    size_t n;
+};
+/* The curve, the peak and the shares, as struct pgk_heap_times has them; with `rows`, which may be
+ * NULL, shares have the rows of contexts. */
 void pgk_view_put_times(struct pgk_json *j, const char *key, const struct pgk_heap *heap,
-                        const struct pgk_heap_times *t);
+                        const struct pgk_heap_times *t, const struct pgk_view_rows *rows);
 
 /* The facts that labels and advice may use: without counted accesses none about accesses, unless
  * several threads are known none about other CPUs, from an interrupted process none about objects

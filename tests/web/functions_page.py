@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Functions and libraries on the page of a heap profile: what each allocates, who calls it, what
-the search finds, and what the address keeps. Figures are compared with sums over the contexts of
-`pgokit show --json`.
+"""Functions, libraries, threads and types on the page of a heap profile: what each allocates, who
+calls it, what the search finds, and what the address keeps. Figures are compared with sums over
+the contexts of `pgokit show --json`.
 
 usage: functions_page.py PGOKIT [CASE...]      a case as it is printed
 """
@@ -76,13 +76,18 @@ class Suite:
         self.run("record", "heap", "-q", "-o", "nested.heap", "--", "./nested")
         self.contexts = json.loads(self.run("show", "--json", "-q", "nested.heap"))["contexts"]
         self.run("report", "nested.heap", "-q", "-o", "nested.html")
+        subprocess.run([shop.find_compiler(), *FLAGS, "-pthread", PROGRAMS / "threads.cpp", "-o",
+                        "threads"], check=True, cwd=folder, capture_output=True)
+        self.run("record", "heap", "-q", "-o", "threads.heap", "--", "./threads")
+        self.threaded = json.loads(self.run("show", "--json", "-q", "threads.heap"))["contexts"]
+        self.run("report", "threads.heap", "-q", "-o", "threads.html")
 
     def run(self, *args):
         return subprocess.run([self.pgokit, *map(str, args)], check=True, capture_output=True,
                               text=True, cwd=self.folder).stdout
 
-    def open(self, state="", **window):
-        return self.browser.open(f"{self.folder / 'nested.html'}{state and '#' + state}", **window)
+    def open(self, state="", name="nested", **window):
+        return self.browser.open(f"{self.folder / name}.html{state and '#' + state}", **window)
 
     def rows(self, page):
         return {row[0]: row[1:] for row in page.evaluate(ROWS)}
@@ -192,11 +197,81 @@ class Suite:
                [["(none: allocated in it)", taken], ["nested", through - taken]],
                "whom it calls")
 
-    def libraries_are_not_offered_where_none_is_known(self):
+    def of_kind(self, of, field):
+        """Sums of the contexts of a program with threads, by what a function says of each."""
+        sums = collections.Counter()
+        for context in self.threaded:
+            sums[of(context)] += context["mib"][field]
+        return dict(sums)
+
+    def threads_have_what_they_allocate(self):
+        """They are named by the functions that they run, also below those of std::thread."""
+        def runs(context):
+            names = {f.get("function") for f in context["stack"]}
+            return next((name for name in ("cook", "serve") if name in names), "main thread")
+        for unit, field, other in (("", "TotalSize", "AllocCount"),
+                                   ("&unit=count", "AllocCount", "TotalSize")):
+            page = self.open(f"group=thread{unit}", name="threads")
+            found = {name: [row[0], row[2]] for name, row in self.rows(page).items()}
+            sums, others = self.of_kind(runs, field), self.of_kind(runs, other)
+            expect(found, {name: [sums[name], others[name]] for name in sums}, f"by {field}")
+            expect(page.problems(), [], "problems")
+        expect(sums["serve"], 1, "what the program does")
+        page.evaluate("Array.from(document.querySelectorAll('#functions tbody button')).find("
+                      "(b) => b.textContent === 'cook').click()")
+        page.wait(f"{PANEL} === 'cook'")
+        expect(sorted(page.evaluate(around("allocating"))), [["take_note", 2], ["take_order", 100]],
+               "functions that allocate in it")
+        expect(page.evaluate("document.querySelectorAll('#contexts tbody tr').length"), 2,
+               "contexts of the thread")
+        page.evaluate("Array.from(document.querySelectorAll('#allocating button')).find("
+                      "(b) => b.textContent === 'take_note').click()")
+        page.wait(f"{PANEL} === 'take_note'")
+        expect(page.evaluate("document.querySelector('#functions h2').textContent"), "Functions",
+               "a function is chosen")
+        page.evaluate("history.back()")
+        page.wait(f"{PANEL} === 'cook'")
+
+    def types_have_what_they_take(self):
+        page = self.open("group=type", name="threads")
+        found = {name: row[0] for name, row in self.rows(page).items()}
+        sums = self.of_kind(lambda c: c.get("type", "(type not known)"), "TotalSize")
+        require({"Order", "Note"} <= set(sums), f"types: {sums}")
+        expect(found, sums, "types")
+        page.type("#search", "not")
+        page.wait(f"{COUNT}.startsWith('1 type, ')")
+        page.click("#hit-0")
+        page.wait(f"{PANEL} === 'Note'")
+        expect(page.evaluate(around("allocating")), [["take_note", sums["Note"]]],
+               "functions that allocate it")
+        state = page.evaluate("location.hash").lstrip("#")
+        again = self.open(state, name="threads")
+        again.wait(f"{PANEL} === 'Note'")
+        expect(list(self.rows(again)), ["Note"], "rows of the address")
+        again.click("input[name=group][value=thread] + span")
+        again.wait("document.querySelector('#functions h2').textContent === 'Threads'")
+        expect(again.evaluate("Boolean(document.querySelector('#panel'))"), False, "a panel")
+        expect(again.problems(), [], "problems")
+
+    def areas_are_of_threads_and_types(self):
+        page = self.open("over=thread", name="threads")
+        expect(page.evaluate("Array.from(document.querySelectorAll('#held-by option'), "
+                             "(o) => o.value)"),
+               ["function", "library", "thread", "type", "context"], "choices")
+        names = page.evaluate("Array.from(document.querySelectorAll('.held-legend li button'), "
+                              "(b) => b.textContent)")
+        expect(sorted(names), ["cook", "main thread", "serve"], "areas")
+
+    def what_the_file_does_not_know_is_not_offered(self):
+        choices = "Array.from(document.querySelectorAll('input[name=group]'), (i) => i.value)"
+        expect(self.open().evaluate(choices), ["function", "library"],
+               "choices of a program with one thread")
+        expect(self.open(name="threads").evaluate(choices),
+               ["function", "library", "thread", "type"], "choices of a program with several")
         golden = HERE.parent / "golden" / "indexed" / "llvm19-v2.profdata"
         self.run("report", golden, "-q", "-o", "plain.html")
         page = self.browser.open(self.folder / "plain.html")
-        expect(page.evaluate("document.querySelectorAll('input[name=group]').length"), 0, "choices")
+        expect(page.evaluate(choices), [], "choices")
         require(page.evaluate(ROWS), "functions there")
 
     def search_goes_through_its_hits(self):
@@ -322,6 +397,8 @@ class Suite:
                "where it returns to")
 
     def fits_320_pixels(self):
+        expect_fit(self.open("group=thread&chosen=cook", name="threads", width=320, height=700),
+                   320)
         page = self.open(width=320, height=700)
         expect_fit(page, 320)
         frame = "document.querySelector('#functions .table-frame')"
@@ -406,7 +483,7 @@ class Suite:
                 f"shelf_call below fill: {boxes}")
 
 
-HELPERS = ("run", "open", "rows", "zoom")
+HELPERS = ("run", "open", "rows", "zoom", "of_kind")
 MISSING = [what for what, found in (("chromium", find_chromium()), ("a C compiler", COMPILER),
                                     ("clang++-22", shop.find_compiler())) if not found]
 sys.exit(run(Suite, HELPERS, MISSING, sys.argv[2:]))

@@ -1,10 +1,9 @@
 // What functions, or libraries, allocate themselves and with all that they call.
-import * as format from "./format";
+import { GroupSums, NONE } from "./group_sums";
 import type { HeapModel } from "./heap_model";
+import { libraryName } from "./heap_model";
 import type { Tree } from "./tree";
 import { addUp, link } from "./tree";
-
-export type Grouping = "function" | "library";
 
 /** Sums of contexts by a row next to a chosen one, largest first; NONE: nothing is there. */
 export type Neighbours = [row: number, sum: number][];
@@ -20,11 +19,8 @@ export interface FunctionLines {
     sums: Map<number, number>;
 }
 
-export const NONE = -1;
-const UNKNOWN = "(library not known)";
-
 /** Frames of libraries are left out if `programOnly`, except where a stack has nothing else. */
-export class CallSums {
+export class CallSums extends GroupSums {
     readonly n: number;
     private readonly groups: Int32Array; // by row: a function, or the text of a library
     private readonly nodeRow: Int32Array; // by node; NONE: left out
@@ -35,10 +31,11 @@ export class CallSums {
     private readonly outermost: Uint8Array;
 
     constructor(
-        readonly model: HeapModel,
-        readonly by: Grouping,
+        model: HeapModel,
+        readonly by: "function" | "library",
         programOnly: boolean,
     ) {
+        super(model);
         const { funcs, nodes, frames } = model.data;
         const groupOf =
             by === "function" ? funcs.name.map((_, f) => f) : funcs.path.map(libraryOf(model));
@@ -78,53 +75,19 @@ export class CallSums {
     /** A function's linkage name, as compilers have it, or a library's path. */
     fullName(row: number): string {
         const group = this.groups[row]!;
-        if (this.by === "library") return this.model.text(group) || UNKNOWN;
-        return this.model.text(this.model.data.funcs.linkage[group]!) || this.name(row);
-    }
-
-    /** What the address of the page has for a row: of several of a name, they are numbered. */
-    key(row: number): string {
-        const name = this.fullName(row);
-        const place = this.named(name).indexOf(row);
-        return place ? `${name}#${place + 1}` : name;
-    }
-
-    find(key: string): number | null {
-        const [, name, place] = /^(.*?)(?:#(\d+))?$/s.exec(key)!;
-        return this.named(key)[0] ?? this.named(name!)[Number(place ?? 1) - 1] ?? null;
-    }
-
-    private named(name: string): number[] {
-        const list: number[] = [];
-        for (let row = 0; row < this.n; row++) if (this.fullName(row) === name) list.push(row);
-        return list;
+        if (this.by === "library") return this.model.text(group) || libraryName("");
+        return this.model.linkage(group) || this.name(row);
     }
 
     /** Where a function is, its file and library; the path of a library. */
     place(row: number): string {
         const group = this.groups[row]!;
-        const { file, path, module } = this.model.data.funcs;
-        if (this.by === "library") return this.model.text(group);
-        const library = this.model.text(path[group]! || module[group]!);
-        return [format.fileName(this.model.text(file[group]!)), library && libraryName(library)]
-            .filter(Boolean)
-            .join(" · ");
+        return this.by === "library" ? this.model.text(group) : this.model.place(group);
     }
 
-    /** Rows whose name, linkage name, file or library has the text; null: none is asked for. */
-    search(query: string): Uint8Array | null {
-        const wanted = query.trim().toLowerCase();
-        if (!wanted) return null;
-        const { texts, funcs } = this.model.data;
-        const inText = texts.map((t) => t.toLowerCase().includes(wanted));
-        const has = (group: number) =>
-            this.by === "library"
-                ? inText[group]
-                : inText[funcs.name[group]!] ||
-                  inText[funcs.linkage[group]!] ||
-                  inText[funcs.file[group]!] ||
-                  inText[funcs.path[group]!];
-        return Uint8Array.from(this.groups, (group) => (has(group) ? 1 : 0));
+    protected has(row: number, inText: boolean[]): boolean {
+        const group = this.groups[row]!;
+        return this.by === "library" ? inText[group]! : this.model.funcHas(group, inText);
     }
 
     /** The row that allocates a context; NONE: it has no stack. */
@@ -247,18 +210,12 @@ export class CallSums {
     }
 }
 
-function falling(sums: Map<number, number>): Neighbours {
+/** Largest first, without what has nothing. */
+export function falling(sums: Map<number, number>): Neighbours {
     return [...sums].filter(([, sum]) => sum > 0).sort((a, b) => b[1] - a[1] || a[0] - b[0]);
 }
 
 /** The text that a function's library is known by: its path, or else its build id. */
 function libraryOf(model: HeapModel): (path: number, func: number) => number {
     return (path, func) => path || model.data.funcs.module[func]!;
-}
-
-/** The end of a path; of a build id, as much as tells it from others. */
-export function libraryName(text: string): string {
-    if (!text) return UNKNOWN;
-    if (/^[0-9a-f]{16,}$/.test(text)) return `build id ${text.slice(0, 16)}`;
-    return text.slice(text.lastIndexOf("/") + 1);
 }

@@ -18,7 +18,7 @@ export function ContextPanel({ model, context, onClose }: Props) {
         <SidePanel title={site?.name ?? "(no stack)"} about={context} onClose={onClose}>
             <p class="quiet">
                 {site?.file && `${site.file}${site.line ? `:${site.line}` : ""} · `}
-                context {model.data.contexts.id[context]}
+                context {format.count(context + 1)} by bytes
                 {label && <span class={`tag tag-${label.replace(" ", "-")}`}>{label}</span>}
                 {model.isDiff && <span class="tag">{model.change(context)}</span>}
             </p>

@@ -53,7 +53,7 @@ export interface OverTime {
         allocated_objects: number;
     }[];
     /** What contexts held at points: columns, by point. Those that held most then. */
-    shares?: { point: number[]; context: number[]; bytes: number[] };
+    shares?: { point: number[]; row: number[]; bytes: number[] };
 }
 
 /** A plan for the allocator; the last group is of all objects that are in no group. */
@@ -101,12 +101,14 @@ export interface HeapData {
     fields: Record<string, [unit: string, meaning: string]>;
     texts: string[];
     funcs: {
-        name: number[];
+        name: number[]; // 0: of an address, whose name is made of its parts
         linkage: number[];
         file: number[];
         module: number[]; // of an address: its build id
         path: number[]; // of the module's file
         library: number[];
+        near: number[]; // of an address: the symbol nearest to it
+        address: number[];
     };
     frames: {
         func: number[];
@@ -117,15 +119,19 @@ export interface HeapData {
     };
     nodes: { parent: number[]; frame: number[] };
     contexts: {
-        id: number[];
         node: number[];
         label: number[];
         type?: number[]; // rows of `types`
+        thread?: number[]; // rows of `threads`
         change?: number[];
         moved?: number[];
-        before?: number[]; // its id in the profile before, + 1; 0: it is new
     };
     now: Record<string, Column>;
+    /** Where several threads are known, by the functions that they run. */
+    threads?: {
+        main: number[]; // 1: of the first thread of a process
+        func: number[]; // counted from 1; 0: none, so that a row is of contexts without one
+    };
     /** Where types of objects are known. */
     types?: {
         name: number[]; // 0: of contexts whose type is not known

@@ -1,16 +1,17 @@
-// The functions or libraries of a heap profile in a table: what each allocates itself, and with
-// all that it calls.
+// The functions, libraries, threads or types of a heap profile in a table: what each allocates,
+// functions and libraries themselves and with all that they call.
 import { useMemo } from "preact/hooks";
-import type { CallSums, Grouping } from "./call_sums";
 import type { Sort, TableColumn } from "./data_table";
 import { DataTable } from "./data_table";
 import { weightNames, weightText } from "./flame_graph";
 import * as format from "./format";
+import type { Grouping, GroupSums } from "./group_sums";
+import { groupings, isOfCalls, knownGroupings } from "./group_sums";
 import type { HeapModel, Weight } from "./heap_model";
 
 interface Props {
     model: HeapModel;
-    sums: CallSums;
+    sums: GroupSums;
     weight: Weight;
     matches: Uint8Array | null; // rows
     sort: Sort;
@@ -20,7 +21,10 @@ interface Props {
     onOpen: (row: number) => void;
 }
 
-export const firstSort = (model: HeapModel): string => (model.isDiff ? "change" : "self");
+export function firstSort(model: HeapModel, by: Grouping): string {
+    if (model.isDiff) return "change";
+    return isOfCalls(by) ? "self" : "total";
+}
 
 /** What a row has of a weight itself and in all. */
 interface Measure {
@@ -28,12 +32,12 @@ interface Measure {
     total: Float64Array;
 }
 
-const measure = (sums: CallSums, values: Float64Array): Measure => ({
+const measure = (sums: GroupSums, values: Float64Array): Measure => ({
     self: sums.self(values),
     total: sums.total(values),
 });
 
-function columns(model: HeapModel, sums: CallSums, weight: Weight): TableColumn[] {
+function columns(model: HeapModel, sums: GroupSums, weight: Weight): TableColumn[] {
     const values = model.weights(weight);
     const now = measure(sums, values);
     const whole = model.whole(weight);
@@ -45,16 +49,20 @@ function columns(model: HeapModel, sums: CallSums, weight: Weight): TableColumn[
         value: (row) => now.self[row]!,
         text: (row) => text(now.self[row]!),
     };
+    const calls = isOfCalls(sums.by);
     const total: TableColumn = {
         key: "total",
-        title: "Total",
-        hint: `${weightNames[weight]}: allocated in it and in all that it calls`,
+        title: calls ? "Total" : weightNames[weight],
+        hint: calls ? `${weightNames[weight]}: allocated in it and in all that it calls` : "in all",
         value: (row) => now.total[row]!,
         text: (row) => text(now.total[row]!),
     };
     // On narrow screens only the first two are shown.
     return [
-        ...(model.isDiff ? [total, changeColumn(model, sums, weight, now), self] : [self, total]),
+        ...(calls && !model.isDiff ? [self] : []),
+        total,
+        ...(model.isDiff ? [changeColumn(model, sums, weight, now)] : []),
+        ...(calls && model.isDiff ? [self] : []),
         ...(model.isDiff ? [] : [shareColumn(now, whole)]),
         objectsColumn(model, sums, weight),
     ];
@@ -62,7 +70,7 @@ function columns(model: HeapModel, sums: CallSums, weight: Weight): TableColumn[
 
 function changeColumn(
     model: HeapModel,
-    sums: CallSums,
+    sums: GroupSums,
     weight: Weight,
     now: Measure,
 ): TableColumn {
@@ -89,7 +97,7 @@ function shareColumn(now: Measure, whole: number): TableColumn {
 }
 
 /** Objects next to any other unit, and bytes next to objects. */
-function objectsColumn(model: HeapModel, sums: CallSums, weight: Weight): TableColumn {
+function objectsColumn(model: HeapModel, sums: GroupSums, weight: Weight): TableColumn {
     const other = weight === "count" ? "bytes" : "count";
     const total = sums.total(model.weights(other));
     return {
@@ -121,19 +129,21 @@ export function HeapFunctions(props: Props) {
     }, [model, sums, weight, props.matches]);
     const sum = (rows: number[]) => {
         const self = rows.reduce((total, row) => total + values[row]!, 0);
-        return `self ${weightText(weight, self)} (${format.percent(self / whole)})`;
+        const amount = `${weightText(weight, self)} (${format.percent(self / whole)})`;
+        return isOfCalls(sums.by) ? `self ${amount}` : amount;
     };
-    const byLibrary = sums.by === "library";
+    const { title, noun, nouns } = groupings[sums.by];
+    const known = knownGroupings(model);
     return (
         <DataTable
             id="functions"
-            title={byLibrary ? "Libraries" : "Functions"}
-            rowTitle={byLibrary ? "Library" : "Function"}
-            noun={byLibrary ? "library" : "function"}
-            nouns={byLibrary ? "libraries" : "functions"}
+            title={title}
+            rowTitle={noun[0]!.toUpperCase() + noun.slice(1)}
+            noun={noun}
+            nouns={nouns}
             n={sums.n}
             columns={all}
-            sortedBy={firstSort(model)}
+            sortedBy={firstSort(model, sums.by)}
             sort={props.sort}
             onSort={props.onSort}
             perPage={PER_PAGE}
@@ -144,12 +154,12 @@ export function HeapFunctions(props: Props) {
             open={props.open}
             sum={sum}
             row={(row) => <RowHead sums={sums} row={row} />}
-            empty={`No ${byLibrary ? "library" : "function"} has this in its name.`}
+            empty={`No ${noun} has this in its name.`}
         >
-            {model.knowsLibraries() && (
+            {known.length > 1 && (
                 <fieldset class="choice">
                     <legend class="hidden">What a row is</legend>
-                    {(["function", "library"] as const).map((by) => (
+                    {known.map((by) => (
                         <label key={by}>
                             <input
                                 type="radio"
@@ -169,7 +179,7 @@ export function HeapFunctions(props: Props) {
 
 const PER_PAGE = 12; // the contexts stand below
 
-function RowHead({ sums, row }: { sums: CallSums; row: number }) {
+function RowHead({ sums, row }: { sums: GroupSums; row: number }) {
     const place = sums.place(row);
     return (
         <>

@@ -1,7 +1,8 @@
-// What the search finds, by name: functions or libraries, and types, largest first.
+// What the search finds, by name: functions, libraries, threads or types, largest first.
 import { useMemo } from "preact/hooks";
 import { weightText } from "./flame_graph";
 import * as format from "./format";
+import { groupings } from "./group_sums";
 import type { View } from "./heap_view";
 import type { Hit } from "./search_box";
 
@@ -34,10 +35,9 @@ export function found(view: View): string {
     const { rows, matches, sums } = view;
     if (!rows || !matches) return "";
     const count = (is: Uint8Array) => is.reduce((n, one) => n + one, 0);
-    const [one, several] =
-        sums.by === "library" ? ["library", "libraries"] : ["function", "functions"];
+    const { noun, nouns } = groupings[sums.by];
     return (
-        `${format.plural(count(rows), one, several)}, ` +
+        `${format.plural(count(rows), noun, nouns)}, ` +
         format.plural(count(matches), "context")
     );
 }

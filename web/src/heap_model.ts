@@ -1,6 +1,7 @@
 // A heap profile as the views want it: contexts with derived numbers, and the tree of calling
 // functions with sums.
 import type { Column, HeapData, OverTime } from "./data";
+import * as format from "./format";
 import type { Range } from "./held_times";
 import { averageOf, curveOf, heldIn } from "./held_times";
 import { PairIndex } from "./pair_index";
@@ -61,7 +62,8 @@ export class HeapModel {
     private readonly sourceOf = new Map<number, Record<string, string>>();
 
     constructor(readonly data: HeapData) {
-        const n = (this.n = data.contexts.id.length);
+        const n = (this.n = data.contexts.node.length);
+        nameAddresses(data);
         this.isDiff = data.before !== undefined;
         this.bytes = column(data.now.TotalSize, n, 0);
         this.count = column(data.now.AllocCount, n, 0);
@@ -105,18 +107,6 @@ export class HeapModel {
 
     times(side: Side): OverTime | undefined {
         return side === "now" ? this.data.over_time : this.data.over_time_before;
-    }
-
-    /** Rows by the ids that contexts have in a profile. */
-    rowsOfIds(side: Side): Map<number, number> {
-        const { id, change, before } = this.data.contexts;
-        const rows = new Map<number, number>();
-        id.forEach((now, row) => {
-            if (side === "before") rows.set((before?.[row] ?? 0) - 1, row);
-            // What is gone has its id from before.
-            else if (!change || this.change(row) !== "gone") rows.set(now, row);
-        });
-        return rows;
     }
 
     weights(weight: Weight, before = false): Float64Array {
@@ -166,6 +156,25 @@ export class HeapModel {
 
     funcName(func: number): string {
         return this.text(this.data.funcs.name[func]!);
+    }
+
+    linkage(func: number): string {
+        return this.text(this.data.funcs.linkage[func]!);
+    }
+
+    /** The file and the library of a function. */
+    place(func: number): string {
+        const { file, path, module } = this.data.funcs;
+        const library = this.text(path[func]! || module[func]!);
+        return [format.fileName(this.text(file[func]!)), library && libraryName(library)]
+            .filter(Boolean)
+            .join(" · ");
+    }
+
+    /** Whether a text of a function is among some: its name, linkage name, file or library. */
+    funcHas(func: number, inText: boolean[]): boolean {
+        const { name, linkage, file, path } = this.data.funcs;
+        return [name, linkage, file, path].some((texts) => inText[texts[func]!]);
     }
 
     /** The type of a context's objects, a row of the types; null: none is known of any. */
@@ -366,6 +375,18 @@ function column(values: Column | undefined, n: number, unknown: number): Float64
     return out;
 }
 
+/** Gives addresses without a name one that says where they are: "[libx.so]+0x1234 (near name)". */
+function nameAddresses({ texts, funcs }: HeapData): void {
+    funcs.name.forEach((name, func) => {
+        if (name) return;
+        const file = fileOf(texts[funcs.path[func]!]!);
+        const near = texts[funcs.near[func]!]!;
+        const place = `0x${funcs.address[func]!.toString(16)}`;
+        const text = file ? `[${file}]+${place}` : place;
+        funcs.name[func] = texts.push(near ? `${text} (near ${near})` : text) - 1;
+    });
+}
+
 /** Adds up a number per context over the tree, for each node with all below it. */
 export function sums(tree: CallTree, values: Float64Array): Float64Array {
     const own = new Float64Array(tree.parent.length);
@@ -374,4 +395,13 @@ export function sums(tree: CallTree, values: Float64Array): Float64Array {
         if (!Number.isNaN(v)) own[node]! += v;
     });
     return addUp(tree, own);
+}
+
+const fileOf = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
+
+/** The end of a path; of a build id, as much as tells it from others. */
+export function libraryName(text: string): string {
+    if (!text) return "(library not known)";
+    if (/^[0-9a-f]{16,}$/.test(text)) return `build id ${text.slice(0, 16)}`;
+    return fileOf(text);
 }

@@ -130,7 +130,8 @@ export function HeapReport({ data }: { data: HeapData }) {
                     sums={sums}
                     row={view.row!}
                     weight={weight}
-                    onOpen={view.openRow}
+                    programOnly={view.programOnly}
+                    onOpen={view.openIn}
                     onClose={view.close}
                 />
             )}

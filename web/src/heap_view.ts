@@ -2,10 +2,11 @@
 // address of the page keeps it.
 import { useCallback, useMemo, useState } from "preact/hooks";
 import { number, useAddress } from "./address";
-import type { Grouping } from "./call_sums";
 import { CallSums } from "./call_sums";
 import type { Sort } from "./data_table";
 import * as format from "./format";
+import type { Grouping, GroupSums } from "./group_sums";
+import { isOfCalls, knownGroupings, ThreadSums, TypeSums } from "./group_sums";
 import type { CallTree, HeapModel, Weight } from "./heap_model";
 import { firstSort } from "./heap_functions";
 import type { HeldBy, HeldKind } from "./held";
@@ -27,13 +28,13 @@ function useStates(profile: HeapModel) {
     const unit = get("unit") as Weight | null;
     const weight: Weight = unit && model.knownWeights().includes(unit) ? unit : "bytes";
     const programOnly = get("frames") !== "all";
-    const by: Grouping =
-        get("group") === "library" && model.knowsLibraries() ? "library" : "function";
+    const group = get("group");
+    const by = knownGroupings(model).find((known) => known === group) ?? "function";
     const order = get("sort");
     const rising = get("order") === "rising";
     const sort = useMemo<Sort>(
-        () => ({ key: order ?? firstSort(model), falling: !rising }),
-        [model, order, rising],
+        () => ({ key: order ?? firstSort(model, by), falling: !rising }),
+        [model, by, order, rising],
     );
     const over = get("over");
     const context = number(get("context"));
@@ -67,7 +68,12 @@ function below(model: HeapModel, tree: CallTree, node: number, bottomUp: boolean
 
 function heldBy(model: HeapModel, word: string | null): HeldBy {
     if (word === "context") return word;
-    return word === "library" && model.knowsLibraries() ? word : "function";
+    return knownGroupings(model).find((known) => known === word) ?? "function";
+}
+
+function sumsBy(model: HeapModel, by: Grouping, programOnly: boolean): GroupSums {
+    if (by === "thread") return new ThreadSums(model);
+    return by === "type" ? new TypeSums(model) : new CallSums(model, by, programOnly);
 }
 
 /** The range of time that is asked for, as far as it is one. */
@@ -102,7 +108,7 @@ export function useView(profile: HeapModel) {
     const { change, model, programOnly, by, query, chosen, context, bottomUp, byType } = states;
     const [other, setOther] = useState<Filter | null>(null);
     const [closed, setClosed] = useState<string | null>(null);
-    const sums = useMemo(() => new CallSums(model, by, programOnly), [model, by, programOnly]);
+    const sums = useMemo(() => sumsBy(model, by, programOnly), [model, by, programOnly]);
     const matches = useMemo(() => (query.trim() ? model.search(query) : null), [model, query]);
     const rows = useMemo(() => sums.search(query), [sums, query]);
     const row = useMemo(() => (chosen === null ? null : sums.find(chosen)), [sums, chosen]);
@@ -114,7 +120,8 @@ export function useView(profile: HeapModel) {
     const narrowed = useMemo<Filter | null>(() => {
         if (row === null) return zoom ? below(model, tree, zoom, bottomUp) : other;
         const inside = sums.through(row);
-        return { text: `through ${format.fit(sums.name(row), 60)}`, has: (c) => inside[c] === 1 };
+        const word = isOfCalls(sums.by) ? "through" : "of";
+        return { text: `${word} ${format.fit(sums.name(row), 60)}`, has: (c) => inside[c] === 1 };
     }, [model, sums, row, other, tree, zoom, bottomUp]);
     const filter = useMemo(() => inRange(model, narrowed), [model, narrowed]);
     const marked = useMemo(
@@ -124,7 +131,7 @@ export function useView(profile: HeapModel) {
     const panel = context !== null ? "context" : row !== null && closed !== chosen ? "row" : null;
 
     const openIn = useCallback(
-        (rowsOf: CallSums, at: number) => {
+        (rowsOf: GroupSums, at: number) => {
             setOther(null);
             setClosed(null);
             const group = rowsOf.by === "function" ? null : rowsOf.by;
@@ -141,7 +148,7 @@ export function useView(profile: HeapModel) {
     const held = useMemo<HeldKind>(() => {
         if (heldBy === "context") return { by: heldBy, sums: null, open: openContext };
         const shared = heldBy === by || !model.data.over_time;
-        const own = shared ? sums : new CallSums(model, heldBy, programOnly);
+        const own = shared ? sums : sumsBy(model, heldBy, programOnly);
         return { by: heldBy, sums: own, open: (at) => openIn(own, at) };
     }, [model, heldBy, by, programOnly, sums, openContext, openIn]);
     const close = useCallback(() => {
@@ -206,6 +213,7 @@ export function useView(profile: HeapModel) {
         filter,
         held,
         panel,
+        openIn,
         openRow,
         openContext,
         close,
@@ -216,10 +224,14 @@ export function useView(profile: HeapModel) {
         setProgramOnly: (to: boolean) => change({ frames: to ? null : "all", zoom: null }),
         setSort: (to: Sort) =>
             change({
-                sort: to.key === firstSort(model) ? null : to.key,
+                sort: to.key === firstSort(model, by) ? null : to.key,
                 order: to.falling ? null : "rising",
             }),
         setGroup: (to: Grouping) =>
-            change({ group: to === "function" ? null : to, chosen: null }, true),
+            change(
+                // Self is of functions and libraries only.
+                { group: to === "function" ? null : to, chosen: null, sort: null, order: null },
+                true,
+            ),
     };
 }

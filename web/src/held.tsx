@@ -1,23 +1,23 @@
-// Which functions, libraries or contexts held what over time: areas on top of each other, the
-// largest at the bottom.
+// Which functions, libraries, threads, types or contexts held what over time: areas on top of each
+// other, the largest at the bottom.
 import type { ScaleLinear } from "d3-scale";
 import { useMemo } from "preact/hooks";
 import { rowName } from "./advice_list";
-import type { CallSums } from "./call_sums";
-import { NONE } from "./call_sums";
 import * as format from "./format";
+import type { Grouping, GroupSums } from "./group_sums";
+import { groupings, knownGroupings, NONE } from "./group_sums";
 import type { HeapModel, Side } from "./heap_model";
 import type { Curve, Moment } from "./held_times";
 import { momentsOf, slices } from "./held_times";
 
 export const AT_ONCE = 8; // areas, each of a colour of its own
 
-export type HeldBy = "function" | "library" | "context";
+export type HeldBy = Grouping | "context";
 
-/** What an area is: a row of functions or libraries, whose own contexts it has, or a context. */
+/** What an area is: a row of functions or the like, whose own contexts it has, or a context. */
 export interface HeldKind {
     by: HeldBy;
-    sums: CallSums | null; // null: contexts
+    sums: GroupSums | null; // null: contexts
     open: (row: number) => void;
 }
 
@@ -35,8 +35,8 @@ export interface Held {
     rows: [row: number, most: number][]; // by the most that each held at a time, falling
 }
 
-/** Rows of functions or libraries instead of contexts; only of contexts that match. */
-function grouped(moments: Moment[], sums: CallSums | null, matches: Uint8Array | null): Held {
+/** Rows of functions or the like instead of contexts; only of contexts that match. */
+function grouped(moments: Moment[], sums: GroupSums | null, matches: Uint8Array | null): Held {
     const most = new Map<number, number>();
     const found = moments.map(({ ms, held: contexts }) => {
         const held = new Map<number, number>();
@@ -95,12 +95,6 @@ export function HeldAreas(props: {
     );
 }
 
-const kinds: Record<HeldBy, string> = {
-    function: "Functions",
-    library: "Libraries",
-    context: "Contexts",
-};
-
 /** The names of the areas; which ones they are is chosen here. */
 export function HeldLegend(props: {
     model: HeapModel;
@@ -113,7 +107,6 @@ export function HeldLegend(props: {
     const { model, held, kind, first } = props;
     const shown = first < 0 ? [] : held.rows.slice(first, first + AT_ONCE);
     const starts = held.rows.map((_, i) => i).filter((i) => i % AT_ONCE === 0);
-    const known = (by: HeldBy) => by !== "library" || model.knowsLibraries();
     return (
         <div class="held-legend">
             <select
@@ -122,11 +115,12 @@ export function HeldLegend(props: {
                 value={kind.by}
                 onChange={(e) => props.onBy(e.currentTarget.value as HeldBy)}
             >
-                {(Object.keys(kinds) as HeldBy[]).filter(known).map((by) => (
+                {knownGroupings(model).map((by) => (
                     <option key={by} value={by}>
-                        {kinds[by]}
+                        {groupings[by].title}
                     </option>
                 ))}
+                <option value="context">Contexts</option>
             </select>
             {held.rows.length > 0 && (
                 <select

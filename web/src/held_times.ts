@@ -61,15 +61,13 @@ function sum(moment: Moment): number {
 export function momentsOf(model: HeapModel, side: Side): Moment[] {
     const times = model.times(side);
     if (!times?.points.length) return [];
-    const rowOf = model.rowsOfIds(side);
     const byMs = new Map<number, Moment>();
-    const { point, context, bytes } = times.shares ?? { point: [], context: [], bytes: [] };
+    const { point, row, bytes } = times.shares ?? { point: [], row: [], bytes: [] };
     point.forEach((p, i) => {
         const { ms } = times.points[p]!;
         const moment = byMs.get(ms) ?? { ms, held: new Map<number, number>() };
         byMs.set(ms, moment);
-        const row = rowOf.get(context[i]!);
-        if (row !== undefined) moment.held.set(row, bytes[i]!);
+        moment.held.set(row[i]!, bytes[i]!);
     });
     // Of several processes peak and exit are sums, and the curve is that of one of them.
     if (times.processes === 1) {

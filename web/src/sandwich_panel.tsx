@@ -1,9 +1,12 @@
-// A function or a library between those that call it and those that it calls.
+// A function or a library between those that call it and those that it calls; a thread or a type
+// with the functions that allocate in it.
 import { useMemo } from "preact/hooks";
-import type { CallSums, Neighbours } from "./call_sums";
-import { NONE } from "./call_sums";
+import type { Neighbours } from "./call_sums";
+import { CallSums, falling } from "./call_sums";
 import { weightNames, weightText } from "./flame_graph";
 import * as format from "./format";
+import type { GroupSums } from "./group_sums";
+import { NONE } from "./group_sums";
 import type { HeapModel, Weight } from "./heap_model";
 import type { Neighbour } from "./neighbours";
 import { NeighbourList } from "./neighbours";
@@ -11,16 +14,17 @@ import { SidePanel } from "./side_panel";
 
 interface Props {
     model: HeapModel;
-    sums: CallSums;
+    sums: GroupSums;
     row: number;
     weight: Weight;
-    onOpen: (row: number) => void;
+    programOnly: boolean;
+    onOpen: (sums: GroupSums, row: number) => void;
     onClose: () => void;
 }
 
-export function SandwichPanel({ model, sums, row, weight, onOpen, onClose }: Props) {
+export function SandwichPanel(props: Props) {
+    const { model, sums, row, weight, onClose } = props;
     const values = useMemo(() => model.weights(weight), [model, weight]);
-    const around = useMemo(() => sums.around(row, values), [sums, row, values]);
     const inside = useMemo(() => sums.through(row), [sums, row]);
     const self = useMemo(() => sums.self(values), [sums, values])[row]!;
     const of = (numbers: Float64Array) =>
@@ -31,22 +35,15 @@ export function SandwichPanel({ model, sums, row, weight, onOpen, onClose }: Pro
     const place = sums.place(row);
     const shortened = format.brief(name) !== name;
     const contexts = inside.reduce((n, is) => n + is, 0);
-    const list = (rows: Neighbours, none: string): Neighbour[] =>
-        rows.map(([at, sum]) => ({
-            key: at,
-            name: at === NONE ? none : sums.name(at),
-            share: sum / (total || 1),
-            exact: sum,
-            text: weightText(weight, sum),
-            open: at === NONE ? null : () => onOpen(at),
-        }));
+    const calls = sums instanceof CallSums;
+    const fullName = sums.by === "library" ? name : sums.fullName(row);
     return (
         <SidePanel title={format.brief(name)} about={row} onClose={onClose}>
-            {sums.by === "function" && (shortened || sums.fullName(row) !== name) && (
+            {(shortened || fullName !== name) && (
                 <details class="full-name">
                     <summary>Full name</summary>
                     <p>{name}</p>
-                    <code>{sums.fullName(row)}</code>
+                    {fullName !== name && <code>{fullName}</code>}
                 </details>
             )}
             {place && <p class="quiet where-from">{place}</p>}
@@ -59,11 +56,13 @@ export function SandwichPanel({ model, sums, row, weight, onOpen, onClose }: Pro
                     </tr>
                 </thead>
                 <tbody>
-                    <tr>
-                        <th scope="row">Self</th>
-                        <td id="self">{weightText(weight, self)}</td>
-                        <td>{format.percent(self / whole)}</td>
-                    </tr>
+                    {calls && (
+                        <tr>
+                            <th scope="row">Self</th>
+                            <td id="self">{weightText(weight, self)}</td>
+                            <td>{format.percent(self / whole)}</td>
+                        </tr>
+                    )}
                     <tr>
                         <th scope="row">Total</th>
                         <td id="total">{weightText(weight, total)}</td>
@@ -84,17 +83,79 @@ export function SandwichPanel({ model, sums, row, weight, onOpen, onClose }: Pro
                 >
                     {format.plural(contexts, "context")}
                 </button>
-                . Shares below are of the total; a context with several callers or callees counts
-                for each.
+                . Shares below are of the total
+                {calls && "; a context with several callers or callees counts for each"}.
             </p>
+            {calls ? (
+                <Callers {...props} sums={sums} values={values} total={total} />
+            ) : (
+                <Functions {...props} values={values} inside={inside} total={total} />
+            )}
+            {calls && sums.by === "function" && (
+                <Lines sums={sums} row={row} values={values} weight={weight} total={total} />
+            )}
+        </SidePanel>
+    );
+}
+
+interface ListProps extends Props {
+    values: Float64Array;
+    total: number;
+}
+
+/** Rows as a list in which each can be opened; without one, `none` is what there is. */
+function neighbours(
+    { weight, total, onOpen }: ListProps,
+    sums: GroupSums,
+    rows: Neighbours,
+    none: string,
+): Neighbour[] {
+    return rows.map(([at, sum]) => ({
+        key: at,
+        name: at === NONE ? none : sums.name(at),
+        share: sum / (total || 1),
+        exact: sum,
+        text: weightText(weight, sum),
+        open: at === NONE ? null : () => onOpen(sums, at),
+    }));
+}
+
+function Callers(props: ListProps & { sums: CallSums }) {
+    const { sums, row, values } = props;
+    const around = useMemo(() => sums.around(row, values), [sums, row, values]);
+    const list = (rows: Neighbours, none: string) => neighbours(props, sums, rows, none);
+    return (
+        <>
             <h3>Callers</h3>
             <NeighbourList id="callers" list={list(around.callers, "(none: outermost)")} />
             <h3>Callees</h3>
             <NeighbourList id="callees" list={list(around.callees, "(none: allocated in it)")} />
-            {sums.by === "function" && (
-                <Lines sums={sums} row={row} values={values} weight={weight} total={total} />
-            )}
-        </SidePanel>
+        </>
+    );
+}
+
+/** The functions that allocate the contexts of a thread or a type. */
+function Functions(props: ListProps & { inside: Uint8Array }) {
+    const { model, programOnly, values, inside } = props;
+    const functions = useMemo(
+        () => new CallSums(model, "function", programOnly),
+        [model, programOnly],
+    );
+    const rows = useMemo(() => {
+        const own = new Map<number, number>();
+        inside.forEach((is, c) => {
+            if (is) own.set(functions.site(c), (own.get(functions.site(c)) ?? 0) + values[c]!);
+        });
+        return falling(own);
+    }, [functions, values, inside]);
+    return (
+        <>
+            <h3>Functions that allocate</h3>
+            <NeighbourList
+                id="allocating"
+                list={neighbours(props, functions, rows, "(without a stack)")}
+            />
+        </>
     );
 }
 
