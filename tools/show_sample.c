@@ -1,5 +1,5 @@
 /* pgokit show for sample profiles. */
-#include "sample_input.h"
+#include "cli.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -39,7 +39,10 @@ static const struct option_row rows[] = {
     {"detailed-summary", 0, NULL,
      "the summary in the words of llvm-profdata, alone or below the functions that another option "
      "chooses", OPTION_FLAG(struct show, summary), .page = "see [below](#the-summary-for-scripts)"},
-    {"lines", 0, NULL, "lines of all functions shown", OPTION_FLAG(struct show, report.lines)},
+    {"lines", 0, NULL, "lines of all functions shown", OPTION_FLAG(struct show, report.lines),
+     .page = "with `-b`, they have their numbers in the file; without, they count from the "
+             "function's first line (`+12`). Parts of a line that discriminators separate are one "
+             "line; `--json` has them"},
     {"linkage-names", 0, NULL, "names as the linker knows them, not as the programmer does",
      OPTION_FLAG(struct show, report.linkage_names)},
     {"names", 0, "FILE", "names to find GUIDs among, one per line",
@@ -76,7 +79,8 @@ static int print(const struct show *s, const struct pgk_sample *profile,
     return !status && s->summary ? pgk_sample_print_summary(profile, report, stdout, err) : status;
 }
 
-static int show(const struct show *s, struct pgk_sample **profile, struct pgk_err *err)
+static int show(const struct show *s, struct pgk_sample **profile, struct pgk_binaries **binaries,
+                struct pgk_err *err)
 {
     struct pgk_file *file;
     struct pgk_sample_print_opts report = s->report;
@@ -84,14 +88,19 @@ static int show(const struct show *s, struct pgk_sample **profile, struct pgk_er
     if (!status)
         status = s->function ? pgk_sample_read_matching(profile, file, s->function, err)
                              : pgk_sample_read_file(*profile, file, 1, err);
-    if (!status)
-        status = sample_spell(*profile, s->names, &s->common, err);
+    if (!status && s->names)
+        status = pgk_sample_name_from_file(*profile, s->names, err);
+    if (!status && s->common.binaries.n)
+        status = cli_open_binaries(&s->common, binaries, err);
+    if (!status && *binaries)
+        status = pgk_sample_name_from_binaries(*profile, *binaries, err);
     if (!status)
         status = pgk_sample_finish(*profile, err);
     if (status)
         return status;
     report.info = pgk_file_info(file);
     report.of_one = s->function != NULL;
+    report.binaries = *binaries;
     return print(s, *profile, &report, err);
 }
 
@@ -99,6 +108,7 @@ static int run(int argc, char **argv)
 {
     struct show s = {0};
     struct pgk_sample *profile = NULL;
+    struct pgk_binaries *binaries = NULL;
     struct pgk_err err = {0};
     parse(&s, argc, argv);
     cli_for_people(s.json ? CLI_EXACT : CLI_PEOPLE);
@@ -106,8 +116,9 @@ static int run(int argc, char **argv)
     if (!status && s.sections)
         status = pgk_sample_print_sections(s.path, stdout, &err);
     else if (!status)
-        status = show(&s, &profile, &err);
+        status = show(&s, &profile, &binaries, &err);
     pgk_sample_close(&profile);
+    pgk_binaries_close(&binaries);
     int exit_code = status ? cli_fail(&err) : cli_finish_output(EXIT_DONE);
     cli_common_free(&s.common);
     return exit_code;

@@ -280,8 +280,12 @@ struct pgk_sample_print_opts {
     bool of_one;                      /* it is one function of a file: `info` has the summary */
     unsigned width;                   /* columns that names are shortened to; 0: they are whole */
     bool colour;                      /* ANSI colours */
+    struct pgk_binaries *binaries;    /* of the table: that were profiled, whose debug information
+                                         has the files and first lines of functions; or NULL: lines
+                                         count from these */
 };
-/* For people: totals and the summary, then functions by samples. */
+/* For people: totals and the summary, then functions by samples. Parts of a line that
+ * discriminators separate are one line. */
 int pgk_sample_print_table(const struct pgk_sample *profile,
                            const struct pgk_sample_print_opts *opts, FILE *out,
                            struct pgk_err *err);

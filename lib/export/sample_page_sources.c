@@ -2,54 +2,40 @@
  * program, and the source lines that have samples. */
 #include "sample_page.h"
 
-#include "binary_set.h"
 #include "page_sources.h"
-#include "sample_names.h"
+#include "sample_declared.h"
 
-#include <string.h>
-
-/* Lines before the function's first one are kept in 16 bits. */
-static uint32_t line_of(const struct pgk_sample_page_place *place, uint64_t loc)
+static int find_places(struct pgk_sample_page *p, struct pgk_sample_declared *d,
+                       struct pgk_err *err)
 {
-    uint32_t offset = pgk_sample_line(loc);
-    int64_t line = (int64_t)place->line + offset;
-    if (offset >= 0x8000 && offset <= 0xffff)
-        line -= 0x10000;
-    return line > 0 && line <= UINT32_MAX ? (uint32_t)line : 0;
-}
-
-static int take_function(void *page, const struct pgk_sym_function *f)
-{
-    struct pgk_sample_page *p = page;
-    if (!f->name || !f->decl_file || !f->decl_line)
-        return 0;
-    const struct pgk_sample_name name = {.s = f->name, .len = (uint32_t)strlen(f->name)};
-    uint64_t guid = pgk_name_guid(&name);
-    PGK_INDEX_FOR (&p->tree.func_index, guid, i) {
-        if (i >= p->n_places || p->tree.funcs.v[i].guid != guid || p->places[i].line)
+    const struct pgk_sample_func *funcs = p->tree.funcs.v;
+    for (size_t i = 0; i < p->n_places; i++)
+        if (!pgk_sample_declared_want(d, funcs[i].guid))
+            return pgk_fail_nomem(err);
+    PGK_TRY(pgk_sample_declared_read(d, p->opts->binaries, err));
+    for (size_t i = 0; i < p->n_places; i++) {
+        const struct pgk_declared_func *func = pgk_sample_declared_find(d, funcs[i].guid);
+        if (!func)
             continue;
-        uint32_t file = pgk_intern_safe(&p->tree.strings, f->decl_file);
-        if (file == PGK_INDEX_NONE)
-            return PGK_E_NOMEM;
-        p->places[i] = (struct pgk_sample_page_place){file, f->decl_line};
+        p->places[i].file = pgk_intern_cstr(&p->tree.strings,
+                                            pgk_intern_str(&d->files, func->file));
+        p->places[i].line = func->line;
+        if (p->places[i].file == PGK_INDEX_NONE)
+            return pgk_fail_nomem(err);
     }
     return 0;
 }
 
 int pgk_sample_page_places(struct pgk_sample_page *p, struct pgk_err *err)
 {
-    size_t binaries = p->opts->binaries ? pgk_binaries_count(p->opts->binaries) : 0;
+    struct pgk_sample_declared declared = {0};
     p->n_places = p->tree.funcs.n;
     p->places = pgk_mem_zalloc(p->n_places + 1, sizeof *p->places);
     if (!p->places)
         return pgk_fail_nomem(err);
-    for (uint32_t i = 0; i < binaries; i++) {
-        struct pgk_err why = {0};
-        int status = pgk_binaries_functions(p->opts->binaries, i, take_function, p, &why);
-        if (status == PGK_E_NOMEM) /* without debug information lines stay distances */
-            return pgk_fail_nomem(err);
-    }
-    return 0;
+    const int status = p->opts->binaries ? find_places(p, &declared, err) : 0;
+    pgk_sample_declared_free(&declared);
+    return status;
 }
 
 static int collect_node(struct pgk_page_sources *s, const struct pgk_sample_page *p, uint32_t node,
@@ -60,7 +46,7 @@ static int collect_node(struct pgk_page_sources *s, const struct pgk_sample_page
         pgk_sample_page_place(p, p->tree.nodes.v[node].func);
     int status = 0;
     for (uint32_t r = 0; place.line && r < recs->n && !status; r++) {
-        uint32_t line = line_of(&place, recs->v[r].loc);
+        uint32_t line = pgk_sample_file_line(place.line, pgk_sample_line(recs->v[r].loc));
         if (line && recs->v[r].count >= p->least_count)
             status = pgk_page_sources_add(s, place.file,
                                           pgk_sample_tree_text(&p->tree, place.file), line, err);

@@ -7,6 +7,7 @@ usage: sample_page.py PGOKIT [CASE...]      a case as it is printed
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -128,6 +129,12 @@ class Suite:
                       f".find((b) => b.textContent.includes({json.dumps(name)})).click()")
         page.wait("document.querySelector('#panel')")
         return page.evaluate("document.querySelector('#panel').innerText")
+
+    def terminal_lines(self, *args):
+        """Lines with samples as pgokit show has them."""
+        text = self.run("show", "--lines", *args)
+        found = re.findall(r"^ +(\S+:\d+|[+-]\d+|no line) +(\d+)$", text, re.MULTILINE)
+        return [list(line) for line in found]
 
     # ---- cases ----
 
@@ -366,6 +373,8 @@ class Suite:
         expect(places, [["\u221243", "5"], ["+25", "460"]], "lines")
         require("f: 250" in page.evaluate("document.querySelector('#panel').innerText"),
                 "calls of the line")
+        expect(self.terminal_lines("parts.prof"), [["-43", "5"], ["+25", "460"]],
+               "lines of show")
 
     def lines_stand_beside_the_text_of_the_file(self):
         """Where the program's debug information says where functions are, inlined ones, too."""
@@ -386,6 +395,10 @@ class Suite:
                                 "a.querySelector(s)?.textContent))")
         # Compilers give code that belongs to no line the line 0.
         expect(counted, [["none", "7", None], *wanted], "lines, samples and text")
+        # The inlined line stands below its call there, as it is unfolded here.
+        shown = [[f"lines.c:{line}", count] for line, count, _ in wanted]
+        expect(self.terminal_lines(profile, "-b", binary), [["no line", "7"], *shown],
+               "lines of show")
         between = page.evaluate("Array.from(document.querySelectorAll('#panel .source-line'), "
                                 "(l) => [l.querySelector('.where').textContent, "
                                 "l.querySelector('code').textContent])")
@@ -597,7 +610,7 @@ class Suite:
         require(first.read_bytes() == second.read_bytes(), "equal bytes")
 
 
-HELPERS = ("write", "run", "json", "open", "open_row")
+HELPERS = ("write", "run", "json", "open", "open_row", "terminal_lines")
 MISSING = [what for what, found in (("chromium", find_chromium()),
                                     ("clang-22", shutil.which("clang-22"))) if not found]
 sys.exit(run(Suite, HELPERS, MISSING, sys.argv[2:]))
