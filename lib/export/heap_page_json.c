@@ -16,6 +16,7 @@ static void put_titles(struct pgk_heap_page *p)
     const struct pgk_heap_export_opts *o = p->opts;
     pgk_page_titles(p->json, "heap", o->info, o->title, p->before != NULL, o->base_title);
     pgk_json_flag(p->json, "some_accesses", pgk_view_some_accesses(o->info));
+    pgk_json_text(p->json, "last_moment", pgk_view_last_moment(o->info));
 }
 
 static void put_totals(struct pgk_json *j, const char *key, const struct pgk_heap_totals *t)

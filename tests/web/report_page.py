@@ -663,6 +663,13 @@ class Suite:
         for weight, text in (("peak", "164 B"), ("exit", "20 B"), ("bytes", "184 B")):
             page.click(f".flame input[value={weight}] + span")
             page.wait(f"{whole}.includes('whole program, {text}')")
+        label = "document.querySelector('.flame input[value=exit] + span').textContent"
+        expect(page.evaluate(label), "Left at exit", "what the end of a process is called")
+        golden = GOLDEN / "heap-raw" / "handmade-over-time-killed.profraw"
+        page = self.browser.open(self.report_of(golden) + "#unit=exit")
+        expect(page.evaluate(label), "Last known", "and of one that was killed")
+        require("at exit" not in page.evaluate("document.body.innerText").lower(), "on the page")
+        require("last known" in self.run("show", golden, "-q"), "as in the terminal")
         page = self.open()
         expect(page.evaluate("document.querySelectorAll('.timeline, input[value=peak], "
                              "input[value=exit]').length"), 0, "of a profile that does not know")
@@ -675,7 +682,7 @@ class Suite:
     def report_of(self, path):
         page = self.folder / "golden.html"
         self.run("report", path, "-q", "-o", page)
-        return page
+        return str(page)
 
     def same_bytes_for_the_same_profile(self):
         first = self.report(self.before).read_bytes()

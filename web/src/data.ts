@@ -12,7 +12,7 @@ export interface Totals {
     /** With a leak check: alive at exit, and no pointer led there. */
     UnreachableSize?: number;
     UnreachableCount?: number;
-    /** Bytes alive at exit. */
+    /** Bytes alive at the last moment. */
     ExitSize?: number;
     /** Contexts with stacks that have more frames than were kept, and their bytes. */
     cut?: number;
@@ -92,6 +92,7 @@ export interface HeapData {
     title: string;
     format: string;
     some_accesses: boolean; // those of library functions only
+    last_moment: "at exit" | "last known"; // of a process that was killed or runs on
     totals: Totals;
     labels: Label[];
     over_time?: OverTime;

@@ -1,9 +1,10 @@
 // Calling contexts as a flame graph that hangs from the entry of the program, or, bottom-up, from
-// the functions that allocate. The width of a box
-// is what is allocated in and below it, or how much of that was alive at the peak or at exit; its
-// colour is how often a byte of that is accessed. By type, the types of objects are the first row.
+// the functions that allocate. The width of a box is what is allocated in and below it, or how much
+// of that was alive at the peak or at the end; its colour is how often a byte of that is accessed.
+// By type, the types of objects are the first row.
 import { useMemo, useState } from "preact/hooks";
 import { Breadcrumb, FlameControls } from "./flame_controls";
+import type { HeapData } from "./data";
 import * as format from "./format";
 import type { CallTree, HeapModel, Weight } from "./heap_model";
 import { sums } from "./heap_model";
@@ -26,7 +27,7 @@ interface Props {
     matches: Uint8Array | null;
 }
 
-export const weightNames: Record<Weight, string> = {
+const weightNames: Record<Weight, string> = {
     bytes: "Bytes",
     count: "Objects",
     accesses: "Accesses",
@@ -35,6 +36,15 @@ export const weightNames: Record<Weight, string> = {
     exit: "Left at exit",
     range: "In the range",
 };
+
+export function weightName(model: HeapModel, weight: Weight): string {
+    return weight === "exit" ? exitName(model.data) : weightNames[weight];
+}
+
+/** What was alive at the end, which is no leak where the process ran on. */
+export function exitName(data: HeapData): string {
+    return data.last_moment === "at exit" ? weightNames.exit : "Last known";
+}
 
 export function weightText(weight: Weight, v: number): string {
     if (weight === "lifetime") return `${format.bytes(v)}·s`;
@@ -98,7 +108,7 @@ export function FlameGraph(props: Props) {
                                 checked={w === weight}
                                 onChange={() => props.onWeight(w)}
                             />
-                            <span>{weightNames[w]}</span>
+                            <span>{weightName(model, w)}</span>
                         </label>
                     ))}
                 </fieldset>

@@ -1,5 +1,6 @@
 // The figures to know before anything else.
 import type { HeapData, Totals } from "./data";
+import { exitName } from "./flame_graph";
 import * as format from "./format";
 import type { HeapModel } from "./heap_model";
 import type { Tile } from "./tiles";
@@ -108,11 +109,11 @@ function tiles(data: HeapData): Tile[] {
 }
 
 /** A program that frees what it leaked allocates as much as before. */
-function leftAtExit(data: HeapData): string {
+function left(data: HeapData): string {
     const before = data.totals_before?.ExitSize;
     const now = data.totals.ExitSize;
     if (before === undefined || now === undefined) return "";
-    return `Left at exit: ${format.bytes(before)} before, ${format.bytes(now)} now. `;
+    return `${exitName(data)}: ${format.bytes(before)} before, ${format.bytes(now)} now. `;
 }
 
 /** One sentence on what a comparison shows. */
@@ -128,7 +129,7 @@ function compared(data: HeapData): string {
     return (
         `${format.bytes(before)} before, ${format.bytes(now)} now ` +
         `(${format.signedPercent(now / before)}). ` +
-        leftAtExit(data) +
+        left(data) +
         `Contexts: ${parts.length ? parts.join(", ") : "none changed by 10 % or more"}. ` +
         `Both profiles allocate ${format.percent(data.overlap ?? 0)} in the same places.` +
         unreachable(data)

@@ -3,7 +3,7 @@
 import { useMemo } from "preact/hooks";
 import type { Sort, TableColumn } from "./data_table";
 import { DataTable } from "./data_table";
-import { weightNames, weightText } from "./flame_graph";
+import { weightName, weightText } from "./flame_graph";
 import * as format from "./format";
 import type { Grouping, GroupSums } from "./group_sums";
 import { groupings, isOfCalls, knownGroupings } from "./group_sums";
@@ -42,18 +42,19 @@ function columns(model: HeapModel, sums: GroupSums, weight: Weight): TableColumn
     const now = measure(sums, values);
     const whole = model.whole(weight);
     const text = (v: number) => shortWeight(weight, v);
+    const name = weightName(model, weight);
     const self: TableColumn = {
         key: "self",
         title: "Self",
-        hint: `${weightNames[weight]}: allocated in it, or by an allocator that it calls`,
+        hint: `${name}: allocated in it, or by an allocator that it calls`,
         value: (row) => now.self[row]!,
         text: (row) => text(now.self[row]!),
     };
     const calls = isOfCalls(sums.by);
     const total: TableColumn = {
         key: "total",
-        title: calls ? "Total" : weightNames[weight],
-        hint: calls ? `${weightNames[weight]}: allocated in it and in all that it calls` : "in all",
+        title: calls ? "Total" : name,
+        hint: calls ? `${name}: allocated in it and in all that it calls` : "in all",
         value: (row) => now.total[row]!,
         text: (row) => text(now.total[row]!),
     };
@@ -102,7 +103,7 @@ function objectsColumn(model: HeapModel, sums: GroupSums, weight: Weight): Table
     const total = sums.total(model.weights(other));
     return {
         key: other,
-        title: weightNames[other],
+        title: weightName(model, other),
         hint: "in all",
         value: (row) => total[row]!,
         text: (row) => shortWeight(other, total[row]!),

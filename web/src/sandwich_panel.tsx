@@ -3,7 +3,7 @@
 import { useMemo } from "preact/hooks";
 import type { Neighbours } from "./call_sums";
 import { CallSums, falling } from "./call_sums";
-import { weightNames, weightText } from "./flame_graph";
+import { weightName, weightText } from "./flame_graph";
 import * as format from "./format";
 import type { GroupSums } from "./group_sums";
 import { NONE } from "./group_sums";
@@ -50,7 +50,7 @@ export function SandwichPanel(props: Props) {
             <table class="spread">
                 <thead>
                     <tr>
-                        <th scope="col">{weightNames[weight]}</th>
+                        <th scope="col">{weightName(model, weight)}</th>
                         <th scope="col">amount</th>
                         <th scope="col">of the program</th>
                     </tr>
