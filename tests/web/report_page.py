@@ -4,6 +4,7 @@
 usage: report_page.py PGOKIT [CASE...]      a case as it is printed
 """
 
+import collections
 import json
 import os
 import pathlib
@@ -477,6 +478,24 @@ class Suite:
         page.type("#search", "basic_string<char")
         page.wait("document.querySelectorAll('#types tbody tr').length < "
                   f"{len(wanted)}")
+
+    def types_of_a_difference_have_the_change(self):
+        def bytes_of(profile):
+            sums = collections.Counter()
+            for context in self.json(profile)["contexts"]:
+                sums[context.get("type", "(type not known)")] += context["mib"]["TotalSize"]
+            return sums
+        page = self.open("--base", self.before.path, "-b", self.before.binary, profile=self.slow)
+        before, now = bytes_of(self.before), bytes_of(self.slow)
+        found = page.evaluate("Array.from(document.querySelectorAll('#types tbody tr'), (r) => ["
+                              "r.querySelector('button').title, ...Array.from("
+                              "r.querySelectorAll('td'), (d) => Number(d.dataset.exact))])")
+        expect({row[0]: row[1:4] for row in found},
+               {name: [now[name], before[name], now[name] - before[name]]
+                for name in before | now}, "bytes, before, and change of types")
+        changes = [abs(row[3]) for row in found]
+        require(changes[0] >= 8 << 20 and changes == sorted(changes, reverse=True),
+                f"largest changes first: {changes}")
 
     def flame_graph_by_type(self):
         data, page = self.json(self.before), self.open()

@@ -28,12 +28,22 @@ function columns(model: HeapModel): TableColumn[] {
     ];
     if (before) {
         const then = (type: number) => before.TotalSize?.[type] ?? 0;
-        list.push({
-            key: "before",
-            title: "Before",
-            value: then,
-            text: (t) => format.bytes(then(t)),
-        });
+        const difference = (type: number) => bytes(type) - then(type);
+        list.push(
+            {
+                key: "before",
+                title: "Before",
+                value: then,
+                text: (t) => format.bytes(then(t)),
+            },
+            {
+                key: "change",
+                title: "Change",
+                value: difference,
+                order: (t) => Math.abs(difference(t)),
+                text: (t) => (difference(t) > 0 ? "+" : "") + format.bytes(difference(t)),
+            },
+        );
     }
     list.push({
         key: "count",
@@ -105,7 +115,7 @@ export function TypeTable({ model, matches, onFilter }: Props) {
             noun="type"
             n={types.name.length}
             columns={all}
-            sortedBy="bytes"
+            sortedBy={model.isDiff ? "change" : "bytes"}
             matches={found}
             filter={null}
             onClearFilter={() => onFilter(null)}
