@@ -248,6 +248,13 @@ int cli_open_binaries(const struct cli_common *common, struct pgk_binaries **set
     return status;
 }
 
+/* What a file that is there would name functions by. */
+static const char *lacks_of(const struct pgk_heap_found *found)
+{
+    return found->nameless_symbols ? "no debug information"
+                                   : "neither symbols nor debug information";
+}
+
 /* Says which, because output depends on it; for people the program suffices. */
 static void note_found(const struct pgk_binaries *set, const struct pgk_heap_found *found,
                        bool all)
@@ -262,6 +269,9 @@ static void note_found(const struct pgk_binaries *set, const struct pgk_heap_fou
                 pgk_human_text(safe, sizeof safe, pgk_binaries_path(set, i)));
     if (named < n)
         fprintf(note, " and %zu more", n - named);
+    if (found->nameless)
+        fprintf(note, "; %s is there, but has %s",
+                pgk_human_text(safe, sizeof safe, found->nameless), lacks_of(found));
     cli_note_close(note);
 }
 
@@ -314,48 +324,7 @@ int cli_find_program(const struct cli_common *common, const struct pgk_heap *hea
     return status;
 }
 
-enum { NAMED_IDS = 3, FRAMES_LOOKED_AT = 256, ID_TEXT = 2 * 64 + 1 };
-
-struct id_list {
-    char text[NAMED_IDS][ID_TEXT];
-    size_t n;
-};
-
-/* The list has space for it. */
-static void list_id(struct id_list *ids, const struct pgk_heap_frame *frame)
-{
-    char text[ID_TEXT] = "";
-    if (!frame->is_address || !frame->build_id_size || 2 * frame->build_id_size >= ID_TEXT)
-        return;
-    pgk_human_hex(text, sizeof text, frame->build_id, frame->build_id_size);
-    for (size_t i = 0; i < ids->n; i++)
-        if (!strcmp(ids->text[i], text))
-            return;
-    memcpy(ids->text[ids->n++], text, sizeof text);
-}
-
-_Noreturn void cli_not_found(const struct cli_verb *verb, const struct pgk_heap *heap,
-                             const char *needs)
-{
-    struct id_list ids = {0};
-    struct pgk_heap_frame frames[FRAMES_LOOKED_AT];
-    char list[NAMED_IDS * (ID_TEXT + 2)] = "";
-    for (size_t i = 0; i < pgk_heap_contexts(heap) && ids.n < NAMED_IDS; i++) {
-        const size_t n = pgk_heap_stack(heap, i, frames, FRAMES_LOOKED_AT);
-        for (size_t f = 0; f < n && f < FRAMES_LOOKED_AT && ids.n < NAMED_IDS; f++)
-            list_id(&ids, &frames[f]);
-    }
-    for (size_t i = 0; i < ids.n; i++)
-        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "",
-                 ids.text[i]);
-    if (!ids.n)
-        cli_usage(verb, "%s (-b BINARY); this profile has no build ids to find it by", needs);
-    cli_usage(verb,
-              "%s (-b BINARY); it was not found by the build ids of the profile (%s) in "
-              "/usr/lib/debug, the caches of debuginfod and perf, or on a server that "
-              "DEBUGINFOD_URLS names",
-              needs, list);
-}
+enum { ID_TEXT = 2 * 64 + 1 };
 
 void cli_note_symbolised(const struct pgk_heap_symbolised *done)
 {
@@ -429,6 +398,95 @@ static void put_sources_of_names(FILE *note, const struct packages *p)
               "are found\")", note);
     else
         fputs(", or name a server of debuginfod in DEBUGINFOD_URLS", note);
+}
+
+enum { NAMED_IDS = 3, FRAMES_LOOKED_AT = 256 };
+
+struct id_list {
+    char text[NAMED_IDS][ID_TEXT];
+    size_t n;
+};
+
+/* The list has space for it. */
+static void list_id(struct id_list *ids, const struct pgk_heap_frame *frame)
+{
+    char text[ID_TEXT] = "";
+    if (!frame->is_address || !frame->build_id_size || 2 * frame->build_id_size >= ID_TEXT)
+        return;
+    pgk_human_hex(text, sizeof text, frame->build_id, frame->build_id_size);
+    for (size_t i = 0; i < ids->n; i++)
+        if (!strcmp(ids->text[i], text))
+            return;
+    memcpy(ids->text[ids->n++], text, sizeof text);
+}
+
+/* The program that ran is where the profile says, but names nothing. */
+static bool is_nameless(const struct pgk_heap *heap, struct pgk_heap_found *found)
+{
+    struct pgk_heap_recording of = {.struct_size = sizeof of};
+    struct pgk_binaries *none = NULL;
+    const bool is = pgk_heap_recording(heap, &of) && !pgk_binaries_new(&none, NULL, NULL) &&
+                    !pgk_heap_find_binaries(heap, none, found, NULL) && found->nameless &&
+                    !strcmp(found->nameless, of.program);
+    pgk_binaries_close(&none);
+    return is;
+}
+
+/* What would bring names, where a package has them, and else how they stay in the file. */
+static void put_remedy(FILE *out, const struct pgk_heap_found *found)
+{
+    struct packages packages = {0};
+    if (debug_package_of(found->nameless, packages.names[0], sizeof *packages.names)) {
+        packages.n = 1;
+        packages.need_archive = debug_package_needs_archive(packages.names[0]);
+        put_sources_of_names(out, &packages);
+        return;
+    }
+    fputs(found->nameless_symbols
+              ? "; compile it with -g"
+              : "; give it as it was before it was stripped, or the file that has its debug "
+                "information (--debug-binary)", out);
+}
+
+_Noreturn static void fail_nameless(const struct cli_verb *verb, const struct pgk_heap_found *found,
+                                    const char *needs)
+{
+    char path[256], *remedy = NULL;
+    size_t size;
+    FILE *out = open_memstream(&remedy, &size);
+    if (out) {
+        put_remedy(out, found);
+        fclose(out);
+    }
+    cli_usage(verb, "%s (-b BINARY): %s is the one, but has %s%s", needs,
+              pgk_human_text(path, sizeof path, found->nameless), lacks_of(found),
+              remedy ? remedy : "");
+}
+
+_Noreturn void cli_not_found(const struct cli_verb *verb, const struct pgk_heap *heap,
+                             const char *needs)
+{
+    struct pgk_heap_found found = {.struct_size = sizeof found};
+    struct id_list ids = {0};
+    struct pgk_heap_frame frames[FRAMES_LOOKED_AT];
+    char list[NAMED_IDS * (ID_TEXT + 2)] = "";
+    if (is_nameless(heap, &found))
+        fail_nameless(verb, &found, needs);
+    for (size_t i = 0; i < pgk_heap_contexts(heap) && ids.n < NAMED_IDS; i++) {
+        const size_t n = pgk_heap_stack(heap, i, frames, FRAMES_LOOKED_AT);
+        for (size_t f = 0; f < n && f < FRAMES_LOOKED_AT && ids.n < NAMED_IDS; f++)
+            list_id(&ids, &frames[f]);
+    }
+    for (size_t i = 0; i < ids.n; i++)
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "",
+                 ids.text[i]);
+    if (!ids.n)
+        cli_usage(verb, "%s (-b BINARY); this profile has no build ids to find it by", needs);
+    cli_usage(verb,
+              "%s (-b BINARY); it was not found by the build ids of the profile (%s) in "
+              "/usr/lib/debug, the caches of debuginfod and perf, or on a server that "
+              "DEBUGINFOD_URLS names",
+              needs, list);
 }
 
 void cli_note_unnamed(const struct pgk_heap *heap)

@@ -235,6 +235,10 @@ struct pgk_heap_found {
                      that ran: libraries alone would only name what the program has to do with
                      them */
     bool at_path; /* one of them was where the profile says that its file was */
+    const char *nameless; /* the file of one that was not found, the program's if it is that: it is
+                             where the profile says, but has no debug information, without which the
+                             set takes none; NULL: there is none. Lives as long as the profile */
+    bool nameless_symbols; /* that file has symbols */
 };
 /* Looks for each program and library that addresses of call stacks lie in by its build id, as the
  * options of the set say, and adds to the set what it finds. `found` may be NULL. */

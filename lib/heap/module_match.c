@@ -65,15 +65,21 @@ bool pgk_heap_was_loaded(const struct pgk_heap *heap, const struct pgk_binaries 
     return false;
 }
 
+/* By its build id. */
+static struct pgk_program_wanted wanted_of(const struct pgk_heap *h, uint32_t module)
+{
+    const struct pgk_heap_module *m = &h->modules.v[module];
+    return (struct pgk_program_wanted){
+        .path = pgk_intern_str(&h->strings, m->path),
+        .build_id = (const uint8_t *)pgk_intern_str(&h->strings, m->build_id),
+        .build_id_size = pgk_intern_len(&h->strings, m->build_id)};
+}
+
 int pgk_module_look_for(const struct pgk_heap *h, uint32_t module, struct pgk_binaries *binaries,
                         uint32_t *pos, struct pgk_err *err)
 {
-    const struct pgk_heap_module *m = &h->modules.v[module];
-    if (m->build_id) {
-        const struct pgk_program_wanted wanted = {
-            .path = pgk_intern_str(&h->strings, m->path),
-            .build_id = (const uint8_t *)pgk_intern_str(&h->strings, m->build_id),
-            .build_id_size = pgk_intern_len(&h->strings, m->build_id)};
+    if (h->modules.v[module].build_id) {
+        const struct pgk_program_wanted wanted = wanted_of(h, module);
         return pgk_binaries_look_for(binaries, &wanted, pos, err);
     }
     *pos = pgk_module_binary(h, module, binaries);
@@ -97,6 +103,18 @@ static bool is_program(const struct pgk_heap *h, uint32_t module, const struct p
            (*path && !strcmp(path, pgk_intern_str(&h->strings, h->recorded.program)));
 }
 
+/* Its file is there, and was not taken for want of names. */
+static void note_nameless(const struct pgk_heap *h, uint32_t module, struct pgk_heap_found *found)
+{
+    const struct pgk_program_wanted wanted = wanted_of(h, module);
+    const bool ran = !strcmp(wanted.path, pgk_intern_str(&h->strings, h->recorded.program));
+    bool symbols;
+    if ((found->nameless && !ran) || !wanted.build_id_size || !pgk_is_at_path(&wanted, &symbols))
+        return;
+    found->nameless = wanted.path;
+    found->nameless_symbols = symbols;
+}
+
 int pgk_heap_find_binaries(const struct pgk_heap *heap, struct pgk_binaries *binaries,
                            struct pgk_heap_found *found, struct pgk_err *err)
 {
@@ -115,6 +133,8 @@ int pgk_heap_find_binaries(const struct pgk_heap *heap, struct pgk_binaries *bin
         own.at_path |= pos != PGK_INDEX_NONE && pgk_binaries_at_path(binaries, pos);
         own.program |=
             pos != PGK_INDEX_NONE && is_program(heap, i, pgk_binaries_elf(binaries, pos));
+        if (pos == PGK_INDEX_NONE && !status)
+            note_nameless(heap, i, &own);
     }
     pgk_mem_free(addresses);
     if (!status)

@@ -331,6 +331,16 @@ static struct pgk_elf *open_at_path(const struct pgk_program_wanted *wanted, boo
     return NULL;
 }
 
+bool pgk_is_at_path(const struct pgk_program_wanted *wanted, bool *symbols)
+{
+    struct pgk_elf *elf = wanted->path && *wanted->path == '/' ? open_at_path(wanted, NULL) : NULL;
+    const bool is = elf != NULL;
+    if (is)
+        *symbols = pgk_symbol_names_any(elf);
+    pgk_elf_close(&elf);
+    return is;
+}
+
 int pgk_binaries_look_for_program(struct pgk_binaries *set,
                                   const struct pgk_program_wanted *wanted, uint32_t *pos,
                                   bool *other, struct pgk_err *err)

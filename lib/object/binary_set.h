@@ -28,6 +28,8 @@ int pgk_binaries_look_for(struct pgk_binaries *set, const struct pgk_program_wan
 int pgk_binaries_look_for_program(struct pgk_binaries *set,
                                   const struct pgk_program_wanted *wanted, uint32_t *pos,
                                   bool *other, struct pgk_err *err);
+/* Is that build at the path that is wanted? Then *symbols says whether it has symbols. */
+bool pgk_is_at_path(const struct pgk_program_wanted *wanted, bool *symbols);
 /* Has the file a function main, so that it is a program? Of one that is stripped false. */
 bool pgk_elf_has_main(const struct pgk_elf *elf);
 /* Was it found at the path that a profile has? */

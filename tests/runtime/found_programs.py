@@ -10,7 +10,7 @@ import re
 import shutil
 import sys
 
-from harness import Cases, program_text, require, run, tool
+from harness import Cases, Skip, program_text, require, run, tool
 
 PGOKIT = os.path.abspath(sys.argv[1])
 SOURCE = program_text("passing_lasting.c")
@@ -123,6 +123,45 @@ def not_found(folder):
             require(text in told, f"{words}: '{text}' is not said: {told}")
 
 
+def there_without_names(folder):
+    """A program at its path that names nothing is not missing: what it lacks is said, and what
+    would bring it. Another build is not taken for it."""
+    build(folder, SOURCE)
+    app, env = os.path.join(folder, "app"), ALONE
+    for flags, lacks, remedy in (
+            (["--strip-debug"], "no debug information", "compile it with -g"),
+            ([], "neither symbols nor debug information", "before it was stripped")):
+        run([tool("strip"), *flags, "app"], folder)
+        run([PGOKIT, "record", "heap", "-o", "app.profraw", "--", app], folder, env=env)
+        told = run([PGOKIT, "match", "app.profraw"], folder, env=env, status=2).stderr
+        require(f"{app} is the one, but has {lacks}; " in told and remedy in told, told)
+        require("not found" not in told, told)
+    told = run([PGOKIT, "merge", "app.profraw", "-o", "out"], folder, env=env, status=2).stderr
+    require(f"{app} is the one, but has {lacks}; " in told, told)
+    told = run([PGOKIT, "show", "app.profraw"], folder, env=env).stderr
+    require(re.search(rf"found \d of \d programs.*; {app} is there, but has {lacks}\n", told),
+            told)
+    build(folder, "/* moved down by a line */\n" + SOURCE)
+    run([tool("strip"), "app"], folder)
+    told = run([PGOKIT, "match", "app.profraw"], folder, env=env, status=2).stderr
+    require("is the one" not in told and "it was not found" in told, told)
+
+
+def package_of_a_program(folder):
+    """Of a stripped program of the system it is named what has its symbols."""
+    program = "/usr/bin/sort"
+    run([PGOKIT, "record", "heap", "-o", "sort.profraw", "--", program, "/dev/null"], folder,
+        env=ALONE)
+    if re.search(r"\.symtab|\.debug_info", run(["readelf", "-SW", program], folder).stdout):
+        raise Skip("missing: a program of the system without names")
+    told = run([PGOKIT, "match", "sort.profraw"], folder, env=ALONE, status=None)
+    if not told.returncode:
+        raise Skip("missing: a program of the system whose debug symbols are not installed")
+    require(re.search(r"/usr/bin/sort is the one, but has .*debug information; "
+                      r"(export DEBUGINFOD_URLS=\S+, or )?install \S+-dbgsym", told.stderr),
+            told.stderr)
+
+
 def main():
     cases = Cases()
     cases.run("match with the build that was profiled", match_with_the_profiled_build)
@@ -131,6 +170,8 @@ def main():
     cases.run("a plan is explained by names", plan_is_explained_by_names)
     cases.run("the same file in a cache", same_file_in_a_cache)
     cases.run("what is said where it is not found", not_found)
+    cases.run("what is said where it is there without names", there_without_names)
+    cases.run("the package of its debug symbols", package_of_a_program)
     cases.finish()
 
 
