@@ -31,7 +31,7 @@ enum { MOST_EVENTS = 64, MOST_SHARE = 999999, MOST_FRAMES = 1000 };
 struct gen {
     struct cli_common common;
     struct sample_output output;
-    bool json, raw, verbose;
+    bool json, raw, verbose, no_next;
     const struct code_output_form *code; /* NULL: a sample profile */
     double min_density;
     const char *events[MOST_EVENTS];
@@ -187,6 +187,8 @@ static const struct option_row input_rows[] = {
      OPTION_NUMBER(struct gen, min_density, 0, UINT32_MAX)},
     {"verbose", 'v', NULL, "name the first of each kind of samples that were left out",
      OPTION_FLAG(struct gen, verbose)},
+    {"no-next", 0, NULL, "do not say how compilers take the profile",
+     OPTION_FLAG(struct gen, no_next)},
     {"json", 0, NULL, "the report as JSON on standard output", OPTION_FLAG(struct gen, json),
      .page = "it has counts by name, and examples"},
     {0},
@@ -355,21 +357,20 @@ static void report(const struct gen *g, const struct pgk_gen_stats *s)
               stderr);
 }
 
-static void report_use(const char *path, const char *options)
+static void report_use(const struct gen *g, const char *options)
 {
     char safe[PATH_MAX];
-    if (strcmp(path, "-") != 0)
-        fprintf(stderr, "next: %s%s ...\n", options, pgk_human_text(safe, sizeof safe, path));
+    if (strcmp(g->output.path, "-") != 0 && !g->no_next)
+        fprintf(stderr, "next: %s%s ...\n", options,
+                pgk_human_text(safe, sizeof safe, g->output.path));
 }
 
-/* How compilers take it; not under pgokit pgo, which compiles. */
+/* How compilers take it. */
 static void report_next(const struct gen *g, const struct pgk_sample *profile)
 {
     struct pgk_sample_info info = {.struct_size = sizeof info};
-    if (getenv("PGOKIT_UNDER_PGO"))
-        return;
     pgk_sample_info(profile, &info);
-    report_use(g->output.path,
+    report_use(g,
                g->output.write.encoding == PGK_SAMPLE_GCC ? "gcc -O2 -g -fauto-profile="
                : info.probes ? "clang -O2 -fpseudo-probe-for-profiling -fprofile-sample-use="
                              : "clang -O2 -gline-tables-only -fdebug-info-for-profiling "
@@ -583,7 +584,7 @@ static int run(int argc, char **argv)
         report_next(&g, profile);
     if (!status && g.code && g.code->next && !g.json && !g.common.quiet &&
         !output_is_folder(g.output.path))
-        report_use(g.output.path, g.code->next);
+        report_use(&g, g.code->next);
     if (!status && check_lines(&g, pgk_gen_stats(gen)) > exit_code)
         exit_code = EXIT_INCOMPLETE;
     pgk_sample_close(&profile);

@@ -331,13 +331,14 @@ static void generate(const struct pgo *p)
 {
     struct record_ended ended;
     char to[32];
-    const char **words = calloc(p->recordings.n + 2 * p->files.n + 8, sizeof *words);
+    const char **words = calloc(p->recordings.n + 2 * p->files.n + 9, sizeof *words);
     size_t n = 0;
     if (!words)
         pgo_stop("out of memory");
     snprintf(to, sizeof to, "gcc%lu", p->compiler.release > 16 ? 16 : p->compiler.release);
     words[n++] = "pgokit";
     words[n++] = "gen";
+    words[n++] = "--no-next"; /* this compiles */
     if (p->common.quiet)
         words[n++] = "-q";
     for (size_t i = 0; i < p->recordings.n; i++)
@@ -352,10 +353,8 @@ static void generate(const struct pgo *p)
         words[n++] = "--to";
         words[n++] = to;
     }
-    setenv("PGOKIT_UNDER_PGO", "1", 1);
     if (!pgo_log_run("/proc/self/exe", words, false, &ended))
         pgo_stop("cannot run pgokit gen: %s", strerror(errno));
-    unsetenv("PGOKIT_UNDER_PGO");
     if (ended.exit_code > EXIT_INCOMPLETE)
         pgo_stop("no profile could be made; above is why. If it is for want of debug information "
                  "or symbols: does the build strip its programs? Does it use $CC and $CFLAGS, or a "

@@ -212,9 +212,10 @@ static const struct compat_option gcov_rewrite_options[] = {
 
 const struct compat_tool compat_tools_gcc[] = {
     {"create_gcov", NULL, "makes a profile for gcc -fauto-profile of a recording",
-     .syntax = COMPAT_GFLAGS, .verb = "gen", .options = create_gcov_options, .choose = choose_gcc},
+     .syntax = COMPAT_GFLAGS, .verb = "gen --no-next", .options = create_gcov_options,
+     .choose = choose_gcc},
     {"create_llvm_prof", NULL, "makes a sample profile for clang of a recording",
-     .syntax = COMPAT_GFLAGS, .verb = "gen", .options = create_llvm_prof_options,
+     .syntax = COMPAT_GFLAGS, .verb = "gen --no-next", .options = create_llvm_prof_options,
      .choose = choose_llvm_prof},
     {"profile_merger", NULL, "adds up sample profiles", .operands = "FILE...",
      .syntax = COMPAT_GFLAGS, .verb = "merge --quiet", .options = merger_options,

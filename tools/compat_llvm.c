@@ -363,7 +363,7 @@ const struct compat_tool compat_tools_llvm[] = {
      .options = overlap_options, .choose = choose_overlap},
     {"llvm-profdata", "order", "orders functions for the linker", .operands = "FILE",
      .verb = "order --quiet", .options = order_options},
-    {"llvm-profgen", NULL, "makes a sample profile of a recording", .verb = "gen",
+    {"llvm-profgen", NULL, "makes a sample profile of a recording", .verb = "gen --no-next",
      .options = profgen_options, .choose = choose_profgen},
     {0},
 };
