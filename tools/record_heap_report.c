@@ -29,6 +29,8 @@ struct entry {
 struct report {
     struct sums sums;
     struct entry *entries; /* sums.files of them, at the end by bytes allocated */
+    struct pgk_heap *largest; /* that of the first of these then */
+    uint64_t largest_bytes;
     char here[PATH_MAX];
 };
 
@@ -64,35 +66,34 @@ static void name_program(struct entry *e, const struct pgk_heap_recording *recor
     snprintf(e->name, sizeof e->name, "%s", cli_base_name(is_word ? word : e->program));
 }
 
-static int read_sums(struct entry *e, const char *path, const struct pgk_file_info **info,
+static int read_heap(struct pgk_heap **heap, const char *path, const struct pgk_file_info **info,
                      struct pgk_err *err)
+{
+    struct pgk_file *file;
+    int status = pgk_heap_new(heap, err);
+    if (!status)
+        status = cli_open(&file, path, err);
+    if (!status) {
+        *info = pgk_file_info(file);
+        status = pgk_heap_read_file(*heap, file, 1, err);
+    }
+    return status;
+}
+
+static void sum_up(struct entry *e, const struct pgk_heap *heap)
 {
     struct sums *sums = &e->sums;
     struct pgk_heap_recording recording = {.struct_size = sizeof recording};
-    struct pgk_heap *heap;
-    struct pgk_file *file;
-    int status = pgk_heap_new(&heap, err);
-    if (status)
-        return status;
-    status = cli_open(&file, path, err);
-    if (!status) {
-        *info = pgk_file_info(file);
-        status = pgk_heap_read_file(heap, file, 1, err);
-    }
-    sums->contexts = status ? 0 : pgk_heap_contexts(heap);
+    sums->contexts = pgk_heap_contexts(heap);
     for (size_t i = 0; i < sums->contexts; i++) {
         sums->objects += pgk_heap_value(heap, i, PGK_MIB_AllocCount);
         sums->bytes += pgk_heap_value(heap, i, PGK_MIB_TotalSize);
         sums->accesses += pgk_heap_value(heap, i, PGK_MIB_TotalAccessCount);
         sums->leaks_known |= pgk_heap_knows(heap, i, PGK_MIB_UnreachableSize);
     }
-    if (!status) {
-        sums->cut = cli_cut_stacks(heap);
-        if (pgk_heap_recording(heap, &recording))
-            name_program(e, &recording);
-    }
-    pgk_heap_close(&heap);
-    return status;
+    sums->cut = cli_cut_stacks(heap);
+    if (pgk_heap_recording(heap, &recording))
+        name_program(e, &recording);
 }
 
 /* The program beside the number of its process, where it is known. */
@@ -141,18 +142,34 @@ static void add_up(struct sums *all, const struct sums *one)
     all->cut.bytes += one->cut.bytes;
 }
 
+/* Which of equal ones is first is decided as by by_bytes. Takes the heap. */
+static void keep_largest(struct report *t, struct pgk_heap **heap, uint64_t bytes)
+{
+    if (pgk_heap_contexts(*heap) && (!t->largest || bytes > t->largest_bytes)) {
+        struct pgk_heap *before = t->largest;
+        t->largest = *heap;
+        t->largest_bytes = bytes;
+        *heap = before;
+    }
+    pgk_heap_close(heap);
+}
+
 static void read_file(struct report *t, const char *path)
 {
     const struct pgk_file_info *info = NULL;
     struct pgk_err err = {0};
     struct sums *all = &t->sums;
     struct entry *e = &t->entries[all->files];
+    struct pgk_heap *heap = NULL;
     *e = (struct entry){.path = as_typed(t, path), .number = all->files};
-    if (read_sums(e, path, &info, &err)) {
+    if (read_heap(&heap, path, &info, &err)) {
         all->damaged++;
         cli_fail(&err);
+        pgk_heap_close(&heap);
         return;
     }
+    sum_up(e, heap);
+    keep_largest(t, &heap, e->sums.bytes);
     if (!e->sums.contexts) {
         all->empty++;
         return;
@@ -235,23 +252,13 @@ static const char *binary_of(const struct report *t, const char *named)
 
 /* Whether merge finds names for the compiler, here and without a server: most programs of a
  * distribution are stripped of all that it could take. */
-static bool can_be_merged(const char *path)
+static bool can_be_merged(const struct pgk_heap *heap)
 {
-    struct cli_common common = {.quiet = true, .no_debuginfod = true};
-    struct pgk_heap *heap;
-    struct pgk_file *file;
+    const struct cli_common common = {.quiet = true, .no_debuginfod = true,
+                                      .symbols_suffice = pgk_heap_lacks_accesses(heap)};
     struct pgk_binaries *binaries = NULL;
-    if (pgk_heap_new(&heap, NULL))
-        return false;
-    int status = cli_open(&file, path, NULL);
-    if (!status)
-        status = pgk_heap_read_file(heap, file, 1, NULL);
-    common.symbols_suffice = !status && pgk_heap_lacks_accesses(heap);
-    if (!status)
-        status = cli_find_binaries(&common, heap, &binaries, NULL);
-    const bool found = !status && binaries;
+    const bool found = !cli_find_binaries(&common, heap, &binaries, NULL) && binaries;
     pgk_binaries_close(&binaries);
-    pgk_heap_close(&heap);
     return found;
 }
 
@@ -260,7 +267,7 @@ static void report_next(const struct report *t, const char *named)
     const struct entry *e = t->entries;
     const char *binary = binary_of(t, named);
     char output[PATH_MAX + 16];
-    const bool merges = binary || can_be_merged(e->path);
+    const bool merges = binary || can_be_merged(t->largest);
     fputs("next:\n  pgokit show", stderr);
     record_print_word(e->path);
     print_option("-b", binary);
@@ -373,5 +380,6 @@ void record_heap_report(const struct record_files *files, const struct record_en
         snprintf(page->profile, sizeof page->profile, "%s", t.entries->path);
         snprintf(page->binary, sizeof page->binary, "%s", needed ? needed : "");
     }
+    pgk_heap_close(&t.largest);
     free(t.entries);
 }
