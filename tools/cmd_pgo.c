@@ -2,21 +2,17 @@
  * builds again with it, and measures both. */
 #include "pgo.h"
 
-#include "perf_check.h"
-
 #include <errno.h>
-#include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { EXIT_BELOW = 3 };
 
-#define RECORDER     "libpgokit_branches.so"
 #define DEFAULT_NAME "pgo.afdo"
+
+#define say(p, ...) pgo_say((p)->common.quiet, __VA_ARGS__)
 
 static const char help[] =
     "usage: pgokit pgo --run COMMAND [OPTION]...\n\n"
@@ -98,68 +94,6 @@ static const struct option_row rows[] = {
 static const struct option_table table = {"pgo", NULL, rows};
 static const struct option_group groups[] = {{&table, 0, 0}, CLI_COMMON(struct pgo), {0}};
 
-/* Removed when we end, unless we are killed. */
-static char scratch[PATH_MAX];
-static bool has_scratch;
-
-static void remove_scratch(void)
-{
-    struct record_ended ended;
-    const char *const words[] = {"rm", "-rf", scratch, NULL};
-    if (has_scratch)
-        (void)pgo_log_run("/bin/rm", words, false, &ended);
-}
-
-/* While a command runs, signals are passed on to it, and its end is ours. */
-static void end_by(int sig)
-{
-    remove_scratch();
-    signal(sig, SIG_DFL);
-    raise(sig);
-}
-
-static void make_scratch(void)
-{
-    static const int ends[] = {SIGHUP, SIGINT, SIGTERM};
-    const struct sigaction ours = {.sa_handler = end_by};
-    const char *folder = record_environment("TMPDIR");
-    struct sigaction was;
-    if ((size_t)snprintf(scratch, sizeof scratch, "%s/pgokit-pgo-XXXXXX",
-                         *folder ? folder : "/tmp") < sizeof scratch)
-        has_scratch = mkdtemp(scratch) != NULL;
-    if (!has_scratch || atexit(remove_scratch))
-        pgo_stop("cannot make a folder in %s: %s", *folder ? folder : "/tmp", strerror(errno));
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-        if (!sigaction(ends[i], NULL, &was) && was.sa_handler != SIG_IGN)
-            sigaction(ends[i], &ours, NULL);
-}
-
-_Noreturn void pgo_stop(const char *fmt, ...)
-{
-    va_list args;
-    fputs("pgokit: ", stderr);
-    va_start(args, fmt);
-    vfprintf(stderr, fmt, args);
-    va_end(args);
-    fputc('\n', stderr);
-    if (pgo_log_path())
-        fprintf(stderr, "pgokit: all that the commands printed is in %s\n", pgo_log_path());
-    exit(EXIT_FAILED);
-}
-
-void pgo_shell(const char *what, const char *command, struct record_ended *ended)
-{
-    const char *const words[] = {"sh", "-c", command, NULL};
-    if (!pgo_log_run("/bin/sh", words, true, ended))
-        pgo_stop("cannot run /bin/sh: %s", strerror(errno));
-    if (ended->signal || ended->exit_code)
-        pgo_log_show_end();
-    if (ended->signal)
-        pgo_stop("%s was ended by signal %d (%s)", what, ended->signal, strsignal(ended->signal));
-    if (ended->exit_code)
-        pgo_stop("%s failed with exit status %d: %s", what, ended->exit_code, command);
-}
-
 static void find_project(struct pgo *p)
 {
     p->project = pgo_find_project();
@@ -186,144 +120,6 @@ static void parse(struct pgo *p, int argc, char **argv)
         cli_usage(&cmd_pgo, "--fail-below needs rounds that are measured, not --rounds 0");
     if (!p->measure)
         p->measure = p->run;
-}
-
-static void say(const struct pgo *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static void say(const struct pgo *p, const char *fmt, ...)
-{
-    va_list args;
-    if (p->common.quiet)
-        return;
-    va_start(args, fmt);
-    fputs("pgokit: ", stderr);
-    vfprintf(stderr, fmt, args);
-    fputc('\n', stderr);
-    va_end(args);
-}
-
-static struct timespec now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_REALTIME_COARSE, &t); /* as the system dates files */
-    return t;
-}
-
-static void put_back(const char *name, char *value)
-{
-    if (value ? setenv(name, value, 1) : unsetenv(name))
-        pgo_stop("out of memory");
-    free(value);
-}
-
-static char *saved(const char *name)
-{
-    const char *value = getenv(name);
-    return value ? strdup(value) : NULL;
-}
-
-static struct timespec build(const struct pgo *p, const char *profile)
-{
-    struct record_ended ended;
-    char bin[PATH_MAX + 8];
-    pgo_set_flags(&p->compiler, profile);
-    if (p->clean)
-        pgo_shell(p->removes ? "removing what an earlier build made" : "the command of --clean",
-                  p->clean, &ended);
-    struct timespec started = now();
-    say(p, "builds %s the profile: %s", profile ? "with" : "without", p->build);
-    char *path = saved("PATH");
-    snprintf(bin, sizeof bin, "%s/bin", scratch);
-    record_join("PATH", bin, record_environment("PATH"));
-    pgo_shell(profile ? "the build with the profile" : "the build", p->build, &ended);
-    put_back("PATH", path);
-    return started;
-}
-
-static bool takes_profile(void *ctx, const char *name)
-{
-    const struct pgo *p = ctx;
-    return pgo_takes_same_profile(&p->compiler, name);
-}
-
-static bool take_any(void *ctx, const char *name)
-{
-    char **found = ctx;
-    *found = strdup(name);
-    return true;
-}
-
-/* The first build, by the compiler that the build uses if it does not ask for ours. */
-static struct timespec build_first(struct pgo *p)
-{
-    char *used = NULL;
-    struct timespec started = build(p, NULL);
-    if (pgo_any_used(scratch, takes_profile, p) || !pgo_any_used(scratch, take_any, &used))
-        return started;
-    const char *name = pgo_compiler_of_c(used);
-    free(used);
-    if (p->cc)
-        pgo_stop("the build uses %s, not %s; change that, or give --cc %s", name, p->cc, name);
-    say(p, "the build uses %s, so the profile is for that", name);
-    pgo_change_compiler(&p->compiler, name);
-    return build(p, NULL);
-}
-
-/* ---- recording ---- */
-
-static void load_recorder(const struct pgo *p)
-{
-    char path[PATH_MAX], ours[2 * PATH_MAX];
-    const char quote = record_quote(scratch);
-    snprintf(ours, sizeof ours, "out=%c%s/run.%%p%c:frequency=%lu", quote, scratch, quote,
-             p->frequency);
-    record_join("PGOKIT_BRANCHES_OPTIONS", record_environment("PGOKIT_BRANCHES_OPTIONS"), ours);
-    record_find_runtime("the program", path, RECORDER);
-    record_join("LD_PRELOAD", path, record_environment("LD_PRELOAD"));
-}
-
-/* One run with perf's branch records, or with our recorder. */
-static double record_once(const struct pgo *p, const char *event, unsigned run)
-{
-    struct record_ended ended;
-    if (!event) {
-        pgo_shell("the recorded command", p->run, &ended);
-        return record_cpu_s(&ended);
-    }
-    char output[2 * PATH_MAX];
-    snprintf(output, sizeof output, "%s/run.%u", scratch, run);
-    const char *const words[] = {"env",    "perf", "record", "-q", "-b", "-e", event,  "-c",
-                                 "100003", "-o",   output,   "--", "sh", "-c", p->run, NULL};
-    if (!pgo_log_run("/usr/bin/env", words, true, &ended) || ended.exit_code) {
-        pgo_log_show_end();
-        pgo_stop("perf record failed, or the recorded command: %s", p->run);
-    }
-    return record_cpu_s(&ended);
-}
-
-static void record(struct pgo *p)
-{
-    enum { SECONDS = 5, RUNS_MAX = 20 };
-    const char *event = perf_check_branches();
-    char template[sizeof scratch + 16];
-    char *preload = saved("LD_PRELOAD"), *recorder = saved("PGOKIT_BRANCHES_OPTIONS");
-    snprintf(template, sizeof template, "%s/run.%%p", scratch);
-    say(p, "records %s: %s",
-        event ? "the branch records of this machine" : "branches in the program", p->run);
-    if (!event)
-        load_recorder(p);
-    record_files_before(&p->recordings, template);
-    double total = 0;
-    unsigned n = 0;
-    do
-        total += record_once(p, event, n++);
-    while (p->runs ? n < p->runs : total < SECONDS && n < RUNS_MAX);
-    put_back("LD_PRELOAD", preload);
-    put_back("PGOKIT_BRANCHES_OPTIONS", recorder);
-    record_files_after(&p->recordings, template);
-    if (!p->recordings.n)
-        pgo_stop("nothing was recorded. Is the program linked statically? Does --run start it, and "
-                 "run it for 20 ms or more?");
-    say(p, "recorded %u run%s, %.1f s of processor time", n, n == 1 ? "" : "s", total);
 }
 
 /* `pgokit gen`, with its own report. */
@@ -408,16 +204,19 @@ static int run(int argc, char **argv)
     if (strpbrk(p.profile, " \t\n'\"\\$"))
         pgo_stop("compilers get the name of the profile in CFLAGS, which cannot hold '%s'; give "
                  "another with -o", p.profile);
-    make_scratch();
+    const char *scratch = pgo_make_scratch();
     pgo_wrap_compilers(scratch);
     if (!p.verbose)
         open_log(&p);
-    struct timespec started = build_first(&p);
+    struct pgo_builder how = {p.build, p.clean, p.cc, scratch, &p.compiler, p.removes,
+                              p.common.quiet};
+    const struct pgo_load load = {p.run, scratch, p.frequency, p.runs, p.common.quiet};
+    struct timespec started = pgo_build_first(&how);
     pgo_find_files(&p.files, &p.common.binaries, started);
     pgo_keep(&p.files, scratch, false);
-    record(&p);
+    pgo_record(&load, &p.recordings);
     generate(&p);
-    started = build(&p, p.profile);
+    started = pgo_build(&how, p.profile);
     pgo_check_rebuilt(&p.files, started);
     pgo_keep(&p.files, scratch, true);
     say(&p, "the programs are built with the profile, %s", p.output);

@@ -12,6 +12,13 @@ _Noreturn void pgo_stop(const char *fmt, ...) __attribute__((format(printf, 1, 2
 /* Runs a command of the user by the shell and stops if it does not end with 0; `what` is "the
  * build" or so. */
 void pgo_shell(const char *what, const char *command, struct record_ended *ended);
+/* Says on standard error what is done; quiet: not. */
+void pgo_say(bool quiet, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* A copy of a variable, and how it is set again, or removed. */
+char *pgo_saved(const char *name);
+void pgo_put_back(const char *name, char *value);
+/* A folder of its own, which is removed when the process ends. */
+const char *pgo_make_scratch(void);
 
 /* ---- how the folder is built ---- */
 
@@ -58,6 +65,30 @@ bool pgo_any_used(const char *folder, bool (*is)(void *ctx, const char *name), v
 /* For main: was the program started by such a link? Then it becomes the compiler. */
 bool pgo_is_wrapper(const char *name);
 int pgo_wrapper_run(char **argv);
+
+/* ---- building and recording ---- */
+
+struct pgo_builder {
+    const char *build, *clean; /* the commands; clean NULL: none */
+    const char *cc;            /* of --cc; NULL: chosen by us */
+    const char *scratch;
+    struct pgo_compiler *compiler;
+    bool removes; /* `clean` is the project's own */
+    bool quiet;
+};
+/* Builds without the profile, by the compiler that the build uses if it does not ask for ours;
+ * and with it, or without. Both return when the build began. */
+struct timespec pgo_build_first(struct pgo_builder *builder);
+struct timespec pgo_build(const struct pgo_builder *builder, const char *profile);
+
+struct pgo_load {
+    const char *run; /* the command */
+    const char *scratch;
+    unsigned long frequency, runs; /* runs 0: by their time */
+    bool quiet;
+};
+/* Records the command; stops if nothing comes of it. */
+void pgo_record(const struct pgo_load *load, struct record_files *recordings);
 
 /* ---- the files that a build makes ---- */
 
