@@ -34,6 +34,7 @@ struct pgo {
     const char *build, *clean, *run, *measure, *cc, *output;
     const struct pgo_project *project; /* NULL: of no known build system */
     unsigned long frequency, rounds, runs; /* runs 0: by their time */
+    double for_s;                          /* of a service; 0: the command ends by itself */
     bool verbose, has_least, removes; /* `clean` is the project's own */
     double least; /* per cent of gain */
     struct pgo_compiler compiler;
@@ -58,6 +59,30 @@ static void take_percent(const struct option_given *given)
     *(double *)given->into = n;
 }
 
+/* "60", "60s", "2m" or "1h". */
+static void take_time(const struct option_given *given)
+{
+    char *end;
+    double n = strtod(given->value, &end);
+    const double unit = !*end || !strcmp(end, "s") ? 1 : !strcmp(end, "m") ? 60
+                        : !strcmp(end, "h")        ? 3600 : 0;
+    if (end == given->value || !(n * unit >= 0.1 && n * unit < 1e6))
+        cli_usage(&cmd_pgo, "--for takes a time, as 60s or 5m, not '%s'", given->value);
+    *(double *)given->into = n * unit;
+}
+
+static void take_status(const struct option_given *given)
+{
+    char *end = NULL;
+    for (const char *at = given->value; at; at = *end ? end + 1 : NULL) {
+        unsigned long n = strtoul(at, &end, 10);
+        if (end == at || (*end && *end != ',') || n > 255)
+            cli_usage(&cmd_pgo, "--expect-exit takes exit statuses, as 10 or 10,20, not '%s'",
+                      given->value);
+        pgo_expect_exit(n);
+    }
+}
+
 static const struct option_row rows[] = {
     {"build", 0, "COMMAND", "builds the program (default: by the files in the current folder)",
      OPTION_TEXT(struct pgo, build)},
@@ -65,6 +90,12 @@ static const struct option_row rows[] = {
      OPTION_TEXT(struct pgo, clean)},
     {"run", 0, "COMMAND", "runs the program as it is used; this is recorded",
      OPTION_TEXT(struct pgo, run)},
+    {"for", 0, "TIME", "the command of --run is a service: it is ended after this time, as 60s",
+     OPTION_CALL_FOR(struct pgo, for_s, take_time),
+     .page = "with --measure, the service runs while that command uses it, and the processor time "
+             "of the service is measured"},
+    {"expect-exit", 0, "N", "the commands of --run and --measure may also end with status N, or "
+     "one of N,M", OPTION_CALL(take_status)},
     {"measure", 0, "COMMAND",
      "what is measured (default: the command of --run); better other input than the recorded one",
      OPTION_TEXT(struct pgo, measure)},
@@ -96,16 +127,29 @@ static const struct option_group groups[] = {{&table, 0, 0}, CLI_COMMON(struct p
 
 static void find_project(struct pgo *p)
 {
-    p->project = pgo_find_project();
+    p->project = pgo_find_project(p->build);
     if (p->build)
         return;
     if (!p->project)
-        pgo_stop("there is no Cargo.toml, meson.build, CMakeLists.txt, configure or Makefile here. "
-                 "Give --build, how the program is built");
+        pgo_stop("there is no Cargo.toml, meson.build, CMakeLists.txt, configure, Makefile or "
+                 "debian/rules here. Give --build, how the program is built");
     p->build = p->project->build;
     p->removes = !p->clean;
     if (p->removes)
         p->clean = p->project->clean;
+}
+
+/* What a service does in a given time says nothing; what a client costs it does. */
+static void choose_service(struct pgo *p)
+{
+    if (p->measure) {
+        pgo_measure_service(p->run);
+        return;
+    }
+    if (p->has_least)
+        cli_usage(&cmd_pgo, "to measure a service takes --measure, a command that uses it");
+    p->rounds = 0;
+    say(p, "a service is not measured without --measure, a command that uses it");
 }
 
 static void parse(struct pgo *p, int argc, char **argv)
@@ -118,7 +162,9 @@ static void parse(struct pgo *p, int argc, char **argv)
     find_project(p);
     if (p->has_least && !p->rounds)
         cli_usage(&cmd_pgo, "--fail-below needs rounds that are measured, not --rounds 0");
-    if (!p->measure)
+    if (p->for_s > 0)
+        choose_service(p);
+    else if (!p->measure)
         p->measure = p->run;
 }
 
@@ -199,18 +245,19 @@ static int run(int argc, char **argv)
 {
     struct pgo p = {.frequency = 250, .rounds = 7, .output = DEFAULT_NAME};
     parse(&p, argc, argv);
-    pgo_find_compiler(&p.compiler, p.cc, p.project && p.project->is_rust);
+    pgo_find_compiler(&p.compiler, p.cc, p.project);
     record_absolute(p.profile, sizeof p.profile, "the program", p.output, "");
     if (strpbrk(p.profile, " \t\n'\"\\$"))
         pgo_stop("compilers get the name of the profile in CFLAGS, which cannot hold '%s'; give "
                  "another with -o", p.profile);
-    const char *scratch = pgo_make_scratch();
+    const char *scratch = pgo_start_guarded();
     pgo_wrap_compilers(scratch);
     if (!p.verbose)
         open_log(&p);
-    struct pgo_builder how = {p.build, p.clean, p.cc, scratch, &p.compiler, p.removes,
+    struct pgo_builder how = {p.build, p.clean, p.cc, scratch, &p.compiler, p.project, p.removes,
                               p.common.quiet};
-    const struct pgo_load load = {p.run, scratch, p.frequency, p.runs, p.common.quiet};
+    const struct pgo_load load = {p.run, scratch, p.frequency, p.runs, p.for_s, p.common.quiet};
+    pgo_keep_former(&p.common.binaries, scratch);
     struct timespec started = pgo_build_first(&how);
     pgo_find_files(&p.files, &p.common.binaries, started);
     pgo_keep(&p.files, scratch, false);

@@ -9,26 +9,65 @@
 
 /* Prints "pgokit: ..." and what to do next; exits with EXIT_FAILED. */
 _Noreturn void pgo_stop(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* Runs a command of the user by the shell and stops if it does not end with 0; `what` is "the
- * build" or so. */
+/* Runs a command of the user by the shell and stops if it does not end well; `what` is "the
+ * recorded command" or so. Processes that it leaves are ended. A load may end with a status that
+ * is expected, and the service that was named runs meanwhile; the time is then that of the
+ * service. */
 void pgo_shell(const char *what, const char *command, struct record_ended *ended);
+void pgo_expect_exit(unsigned long status);
+void pgo_measure_service(const char *command);
+/* A service: ended after so many seconds, by SIGTERM. */
+void pgo_shell_for(const char *what, const char *command, double seconds,
+                   struct record_ended *ended);
+/* A build, which ends with 0; the function, which may be NULL, has more to say if it does not. */
+struct pgo_builder;
+void pgo_build_shell(const char *what, const char *command,
+                     const char *(*hint)(const struct pgo_builder *builder),
+                     const struct pgo_builder *builder);
 /* Says on standard error what is done; quiet: not. */
 void pgo_say(bool quiet, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* A copy of a variable, and how it is set again, or removed. */
 char *pgo_saved(const char *name);
 void pgo_put_back(const char *name, char *value);
-/* A folder of its own, which is removed when the process ends. */
-const char *pgo_make_scratch(void);
+
+/* ---- the tree stays as it was ---- */
+
+/* Makes a folder of its own and goes on in a child. If that fails or is interrupted, what is noted
+ * below is put back, what still runs is ended, and the folder is removed. */
+const char *pgo_start_guarded(void);
+/* The copy, a file in the folder of its own that ends in ".former" or ".without", goes to `path`;
+ * what was there before wins. */
+void pgo_undo(const char *copy, const char *path);
+/* A folder that is not there is removed, unless it is kept after that. */
+void pgo_undo_folder(const char *path);
+void pgo_keep_folder(void);
+/* Waits for the end that a signal means for all of us. */
+void pgo_interrupted(int sig);
+
+/* Sends a signal, or 0, to what runs below us; how many these are. */
+size_t pgo_signal_children(int sig);
+/* Ends them by SIGTERM, and after the grace by SIGKILL, and waits for them; how many there were.
+ * Adds their processor time, if `used` is not NULL. */
+size_t pgo_end_children(double grace_s, struct rusage *used);
 
 /* ---- how the folder is built ---- */
 
 struct pgo_project {
-    const char *file; /* that is in the folder */
+    const char *file;  /* that is in the folder */
+    const char *holds; /* a word that is in the file; NULL: any file is one */
+    const char *needs; /* another file that is there; NULL: none */
     const char *name, *build, *clean;
-    bool is_rust; /* rustc compiles, and what else does is only for parts of it */
+    const char *shown;  /* what is said of `build`; NULL: itself */
+    const char *folder; /* that the build makes; NULL: none of its own */
+    const char *hint;   /* what to do if the build fails; NULL: nothing known */
+    bool is_rust;       /* rustc compiles, and what else does is only for parts of it */
+    bool is_debian;     /* dpkg has the flags, for gcc */
+    bool has_own_level; /* of optimisation, so that -O2 is not ours to give */
 };
-/* NULL: by none of the known build systems. */
-const struct pgo_project *pgo_find_project(void);
+/* NULL: by none of the known build systems. With a command of the user, what is known of that. */
+const struct pgo_project *pgo_find_project(const char *command);
+/* Where cargo builds, if that is not below the current folder; "" else. */
+const char *pgo_target_folder(void);
 
 /* ---- the compiler ---- */
 
@@ -36,11 +75,14 @@ struct pgo_compiler {
     const char *cc, *cxx; /* as CC and CXX; live as long as the process. NULL: rustc alone */
     bool clang;
     unsigned long release;         /* as it says itself */
-    const char *flags, *flags_cxx; /* the user's CFLAGS and CXXFLAGS, or -O2 */
+    const char *flags, *flags_cxx; /* the user's CFLAGS and CXXFLAGS, or -O2, or "" */
+    bool is_debian;                /* flags are those of dpkg-buildflags */
 };
-/* `name` NULL: $CC, else the first that there is of clang and gcc. Stops if it cannot be run. For
- * Rust without a name: rustc, and clang for what else is compiled if it is there. */
-void pgo_find_compiler(struct pgo_compiler *compiler, const char *name, bool is_rust);
+/* `name` NULL: $CC, else the first that there is of clang and gcc, for Debian's packages of gcc and
+ * clang. Stops if it cannot be run. For Rust without a name: rustc, and clang for what else is
+ * compiled if it is there. `project` is NULL where it is not known. */
+void pgo_find_compiler(struct pgo_compiler *compiler, const char *name,
+                       const struct pgo_project *project);
 /* The same with another compiler, and the user's flags. */
 void pgo_change_compiler(struct pgo_compiler *compiler, const char *name);
 /* "gcc-13" for "g++-13", "cc" for "c++"; lives as long as the process. */
@@ -58,10 +100,12 @@ void pgo_set_flags(const struct pgo_compiler *compiler, const char *profile);
 /* Puts links with the names of all compilers into FOLDER/bin, which belongs in front of PATH while
  * something is built. */
 void pgo_wrap_compilers(const char *folder);
-/* What they add for a compiler of this kind, "clang" or "gcc", and for rustc. */
-void pgo_wrapper_flags(const char *kind, const char *flags, const char *rust_flags);
-/* Calls the function with the name of each compiler that a build used, until it returns true. */
-bool pgo_any_used(const char *folder, bool (*is)(void *ctx, const char *name), void *ctx);
+/* What they add for clang, gcc and rustc. */
+void pgo_wrapper_flags(const char *clang, const char *gcc, const char *rust);
+/* The compilers that a build used since pgo_wrap_compilers, by their names: calls the function
+ * with each one and with how often it was called. What configure tries is not counted. */
+void pgo_each_used(const char *folder, void (*use)(void *ctx, const char *name, long times),
+                   void *ctx);
 /* For main: was the program started by such a link? Then it becomes the compiler. */
 bool pgo_is_wrapper(const char *name);
 int pgo_wrapper_run(char **argv);
@@ -73,11 +117,12 @@ struct pgo_builder {
     const char *cc;            /* of --cc; NULL: chosen by us */
     const char *scratch;
     struct pgo_compiler *compiler;
+    const struct pgo_project *project; /* NULL: of no known build system */
     bool removes; /* `clean` is the project's own */
     bool quiet;
 };
-/* Builds without the profile, by the compiler that the build uses if it does not ask for ours;
- * and with it, or without. Both return when the build began. */
+/* Builds without the profile, and finds out which compiler the build uses; and builds with it.
+ * Both return when the build began. */
 struct timespec pgo_build_first(struct pgo_builder *builder);
 struct timespec pgo_build(const struct pgo_builder *builder, const char *profile);
 
@@ -85,6 +130,7 @@ struct pgo_load {
     const char *run; /* the command */
     const char *scratch;
     unsigned long frequency, runs; /* runs 0: by their time */
+    double for_s;                  /* 0: it ends by itself */
     bool quiet;
 };
 /* Records the command; stops if nothing comes of it. */
@@ -106,6 +152,11 @@ void pgo_find_files(struct pgo_files *files, const struct cli_list *chosen, stru
 /* Copies them to a folder, from which pgo_place puts them back. */
 void pgo_keep(struct pgo_files *files, const char *folder, bool with);
 void pgo_place(const struct pgo_files *files, bool with);
+/* Notes the programs that are there before the first build. */
+void pgo_keep_former(const struct cli_list *chosen, const char *folder);
+bool pgo_same_bytes(const char *a, const char *b);
+/* Puts a copy in the place of a file, with its owner and dates or not; false with errno. */
+bool pgo_replace(const char *copy, const char *path, bool all);
 /* Stops unless a build made each file again, and at least one of them otherwise. */
 void pgo_check_rebuilt(const struct pgo_files *files, struct timespec since);
 void pgo_files_free(struct pgo_files *files);
@@ -119,6 +170,13 @@ const char *pgo_log_path(void);
 /* As record_run; what it prints, or only what goes to standard output, goes to the file. */
 bool pgo_log_run(const char *program, const char *const *words, bool errors_too,
                  struct record_ended *ended);
+/* A command that is ended after so many seconds; 0: not. */
+bool pgo_log_run_for(const char *program, const char *const *words, bool errors_too,
+                     double seconds, struct record_ended *ended);
+/* In a child: what it prints goes to the file from now on. */
+void pgo_log_redirect(void);
+/* Says whether the last command printed this. */
+bool pgo_log_has(const char *text);
 /* Shows the last lines of what the last command printed. */
 void pgo_log_show_end(void);
 

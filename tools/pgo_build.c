@@ -14,48 +14,79 @@ static struct timespec now(void)
     return t;
 }
 
+/* A build that calls a compiler by its path gets the flags of another. */
+static const char *hint(const struct pgo_builder *b)
+{
+    if (b->compiler->clang && pgo_log_has("-gline-tables-only"))
+        return "\npgokit: if the build calls gcc by its path, give --gcc";
+    if (!b->compiler->clang && pgo_log_has("-fauto-profile"))
+        return "\npgokit: if the build calls clang by its path, give --clang";
+    return b->project && b->project->hint ? b->project->hint : "";
+}
+
 struct timespec pgo_build(const struct pgo_builder *b, const char *profile)
 {
-    struct record_ended ended;
     char bin[PATH_MAX + 8];
+    const char *shown = b->project && b->project->build == b->build ? b->project->shown : NULL;
     pgo_set_flags(b->compiler, profile);
     if (b->clean)
-        pgo_shell(b->removes ? "removing what an earlier build made" : "the command of --clean",
-                  b->clean, &ended);
+        pgo_build_shell(b->removes ? "removing what an earlier build made"
+                                   : "the command of --clean", b->clean, NULL, NULL);
     struct timespec started = now();
-    pgo_say(b->quiet, "builds %s the profile: %s", profile ? "with" : "without", b->build);
+    pgo_say(b->quiet, "builds %s the profile: %s", profile ? "with" : "without",
+            shown ? shown : b->build);
     char *path = pgo_saved("PATH");
     snprintf(bin, sizeof bin, "%s/bin", b->scratch);
     record_join("PATH", bin, record_environment("PATH"));
-    pgo_shell(profile ? "the build with the profile" : "the build", b->build, &ended);
+    pgo_build_shell(profile ? "the build with the profile" : "the build", b->build, hint, b);
     pgo_put_back("PATH", path);
     return started;
 }
 
-static bool takes_profile(void *ctx, const char *name)
-{
-    const struct pgo_builder *b = ctx;
-    return pgo_takes_same_profile(b->compiler, name);
-}
+/* What the first build used: calls of compilers that take the profile, and of the other one that
+ * was called most often. */
+struct used {
+    const struct pgo_builder *builder;
+    long ours, others, most;
+    char *name; /* of the other one; NULL: there is none */
+};
 
-static bool take_any(void *ctx, const char *name)
+static void count(void *ctx, const char *name, long times)
 {
-    char **found = ctx;
-    *found = strdup(name);
-    return true;
+    struct used *used = ctx;
+    if (pgo_takes_same_profile(used->builder->compiler, name)) {
+        used->ours += times;
+        return;
+    }
+    used->others += times;
+    if (times <= used->most)
+        return;
+    used->most = times;
+    free(used->name);
+    used->name = strdup(name);
 }
 
 struct timespec pgo_build_first(struct pgo_builder *b)
 {
-    char *used = NULL;
+    struct used used = {.builder = b};
+    if (b->project && b->project->folder && b->project->build == b->build)
+        pgo_undo_folder(b->project->folder);
     struct timespec started = pgo_build(b, NULL);
-    if (pgo_any_used(b->scratch, takes_profile, b) || !pgo_any_used(b->scratch, take_any, &used))
+    pgo_keep_folder();
+    pgo_each_used(b->scratch, count, &used);
+    if (!used.name)
         return started;
-    const char *name = pgo_compiler_of_c(used);
-    free(used);
-    if (b->cc)
+    const char *name = pgo_compiler_of_c(used.name);
+    free(used.name);
+    if (b->cc && !used.ours)
         pgo_stop("the build uses %s, not %s; change that, or give --cc %s", name, b->cc, name);
+    if (used.ours >= used.others) {
+        pgo_say(b->quiet, "the build also uses %s, %ld of %ld times; what that compiles stays "
+                          "without a profile", name, used.others, used.ours + used.others);
+        return started;
+    }
     pgo_say(b->quiet, "the build uses %s, so the profile is for that", name);
     pgo_change_compiler(b->compiler, name);
-    return pgo_build(b, NULL);
+    /* What other compilers made has to be made by this one in both builds. */
+    return used.ours ? pgo_build(b, NULL) : started;
 }

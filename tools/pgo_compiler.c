@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* gcc 12 turns on further passes for all functions, which cost about what the profile gains:
  * docs/formats/sample-gcc.md. */
@@ -95,45 +96,56 @@ static struct known know(const char *cc)
 }
 
 /* NULL: neither is there. */
-static const char *usual_compiler(bool is_rust)
+static const char *usual_compiler(bool is_rust, bool is_debian)
 {
-    static const char *const usual[] = {"clang", "gcc"};
+    static const char *const usual[] = {"clang", "gcc", "clang"};
     char answer[256];
-    for (size_t i = 0; i < (is_rust ? 1 : sizeof usual / sizeof *usual); i++)
+    for (size_t i = is_debian ? 1 : 0; i < (is_rust ? 1 : is_debian ? 3 : 2); i++)
         if (ask(usual[i], "--version", answer, sizeof answer))
             return usual[i];
     return NULL;
 }
 
-void pgo_find_compiler(struct pgo_compiler *c, const char *name, bool is_rust)
+static void find_cc(struct pgo_compiler *c, const char *name)
 {
+    const struct known k = know(c->cc);
+    c->clang = k.clang;
+    c->release = k.release;
+    c->cxx = environment("CXX", NULL);
+    if (!c->cxx || name)
+        c->cxx = cxx_of(c->cc, c->clang);
+}
+
+void pgo_find_compiler(struct pgo_compiler *c, const char *name, const struct pgo_project *project)
+{
+    static const struct pgo_project unknown;
+    const struct pgo_project *p = project ? project : &unknown;
     const char *asked = name ? name : environment("CC", NULL);
-    *c = (struct pgo_compiler){.cc = asked ? asked : usual_compiler(is_rust), .clang = is_rust};
-    if (!c->cc && !is_rust)
+    *c = (struct pgo_compiler){
+        .cc = asked ? asked : usual_compiler(p->is_rust, p->is_debian),
+        .clang = p->is_rust,
+        .is_debian = p->is_debian,
+        .flags = environment("CFLAGS", p->has_own_level ? "" : "-O2"),
+    };
+    c->flags_cxx = environment("CXXFLAGS", c->flags);
+    if (!c->cc && !p->is_rust)
         pgo_stop("there is neither clang nor gcc; install one, or name a compiler with --cc");
-    if (c->cc) {
-        const struct known k = know(c->cc);
-        c->clang = k.clang;
-        c->release = k.release;
-        c->cxx = environment("CXX", NULL);
-        if (!c->cxx || name)
-            c->cxx = cxx_of(c->cc, c->clang);
-    }
-    if (!c->clang && is_rust)
+    if (c->cc)
+        find_cc(c, name);
+    if (!c->clang && p->is_rust)
         pgo_stop("rustc takes profiles for clang, not those for gcc; give --cc clang, or no --cc");
     if (!c->clang && c->release < 12)
         pgo_stop("gcc %lu takes no profile that pgokit makes; take gcc 12 or newer, or clang",
                  c->release);
-    c->flags = environment("CFLAGS", "-O2");
-    c->flags_cxx = environment("CXXFLAGS", c->flags);
 }
 
 void pgo_change_compiler(struct pgo_compiler *c, const char *name)
 {
     const struct pgo_compiler was = *c;
-    pgo_find_compiler(c, name, false);
+    pgo_find_compiler(c, name, NULL);
     c->flags = was.flags;
     c->flags_cxx = was.flags_cxx;
+    c->is_debian = was.is_debian;
 }
 
 bool pgo_takes_same_profile(const struct pgo_compiler *c, const char *name)
@@ -151,41 +163,77 @@ static void set(const char *name, char *value)
     free(value);
 }
 
-/* Flags of the compilers in front of PATH. Clang warns of flags that a link does not use. */
-static void set_wrapped(const struct pgo_compiler *c, const char *ours, const char *profile)
+/* What a compiler gets from us; `profile` NULL: it takes none, or there is none yet. Debug
+ * information changes no code, so the first build is also what the second is measured against. */
+static char *flags_of(bool clang, unsigned long release, const char *profile)
 {
-    char *flags = text("%s -Wl,--build-id%s", ours,
-                       c->clang ? " -Wno-unused-command-line-argument" : "");
+    return text("%s%s%s%s", clang ? "-gline-tables-only -fdebug-info-for-profiling" : "-g",
+                !profile ? ""
+                : clang  ? " -fprofile-sample-use="
+                         : " -fauto-profile=",
+                profile ? profile : "", profile && !clang && release == 12 ? GCC_12_LEAN : "");
+}
+
+/* Flags of the compilers in front of PATH; the other one compiles as in the first build. Clang
+ * warns of flags that a link does not use. */
+static void set_wrapped(const struct pgo_compiler *c, const char *profile)
+{
+    char *by_clang = flags_of(true, c->release, c->clang ? profile : NULL);
+    char *by_gcc = flags_of(false, c->release, c->clang ? NULL : profile);
+    char *clang = text("%s -Wl,--build-id -Wno-unused-command-line-argument", by_clang);
+    char *gcc = text("%s -Wl,--build-id", by_gcc);
     char *rust = text("-Zdebug-info-for-profiling -Clink-arg=-Wl,--build-id%s%s",
                       profile ? " -Zprofile-sample-use=" : "", profile ? profile : "");
-    pgo_wrapper_flags(c->clang ? "clang" : "gcc", flags, rust);
-    free(flags);
+    pgo_wrapper_flags(clang, gcc, rust);
+    free(by_clang);
+    free(by_gcc);
+    free(clang);
+    free(gcc);
     free(rust);
     /* Lines alone; a build without them is stripped by newer releases of cargo. */
     set("CARGO_PROFILE_RELEASE_DEBUG", text("1"));
     set("CARGO_PROFILE_RELEASE_STRIP", text("none"));
 }
 
-/* Debug information changes no code, so the first build is also what the second is measured
- * against. */
+/* The variables of dpkg-buildflags, with which debhelper fills those that are not set. */
+static void set_debian(const char *ours)
+{
+    static const char *options, *appended[3];
+    static const char *const names[] = {"DEB_CFLAGS_APPEND", "DEB_CXXFLAGS_APPEND",
+                                        "DEB_LDFLAGS_APPEND"};
+    if (!options) {
+        options = environment("DEB_BUILD_OPTIONS", "");
+        for (int i = 0; i < 3; i++)
+            appended[i] = environment(names[i], "");
+    }
+    for (int i = 0; i < 3; i++)
+        set(names[i], text("%s%s%s", appended[i], *appended[i] ? " " : "",
+                           i < 2 ? ours : "-Wl,--build-id"));
+    /* What is tested is the same in both builds, and --run is what is recorded. */
+    char *parallel = text(" parallel=%ld", sysconf(_SC_NPROCESSORS_ONLN));
+    set("DEB_BUILD_OPTIONS", text("%s nocheck nodoc nostrip%s", options,
+                                  strstr(options, "parallel=") ? "" : parallel));
+    free(parallel);
+}
+
 void pgo_set_flags(const struct pgo_compiler *c, const char *profile)
 {
     static const char *linker;
-    char *ours =
-        text("%s%s%s%s", c->clang ? "-gline-tables-only -fdebug-info-for-profiling" : "-g",
-             !profile   ? ""
-             : c->clang ? " -fprofile-sample-use="
-                        : " -fauto-profile=",
-             profile ? profile : "", profile && !c->clang && c->release == 12 ? GCC_12_LEAN : "");
+    char *ours = flags_of(c->clang, c->release, profile);
     if (!linker)
         linker = environment("LDFLAGS", "");
     if (c->cc) {
         set("CC", text("%s", c->cc));
         set("CXX", text("%s", c->cxx));
     }
-    set_wrapped(c, ours, profile);
-    set("CFLAGS", text("%s %s", c->flags, ours));
-    set("CXXFLAGS", text("%s %s", c->flags_cxx, ours));
-    set("LDFLAGS", text("%s%s-Wl,--build-id", linker, *linker ? " " : ""));
+    set_wrapped(c, profile);
+    const char *space = *c->flags ? " " : "", *space_cxx = *c->flags_cxx ? " " : "";
+    if (c->is_debian) {
+        set_debian(ours);
+    } else {
+        set("CFLAGS", text("%s%s%s", c->flags, space, ours));
+        set("CXXFLAGS", text("%s%s%s", c->flags_cxx, space_cxx, ours));
+        set("LDFLAGS", text("%s%s-Wl,--build-id", linker, *linker ? " " : ""));
+    }
     free(ours);
 }

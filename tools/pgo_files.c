@@ -20,10 +20,22 @@ static struct {
     struct timespec since;
 } search;
 
+/* By the time that no program can set, as a build may copy a file with its dates. */
 static bool is_newer(const struct stat *s, struct timespec since)
 {
-    return s->st_mtim.tv_sec > since.tv_sec ||
-           (s->st_mtim.tv_sec == since.tv_sec && s->st_mtim.tv_nsec >= since.tv_nsec);
+    return s->st_ctim.tv_sec > since.tv_sec ||
+           (s->st_ctim.tv_sec == since.tv_sec && s->st_ctim.tv_nsec >= since.tv_nsec);
+}
+
+/* Programs and libraries, not objects; reads little, as it is asked of all files. */
+static bool looks_linked(const char *path)
+{
+    unsigned char head[18];
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+    const bool read_all = fd >= 0 && read(fd, head, sizeof head) == sizeof head;
+    if (fd >= 0)
+        close(fd);
+    return read_all && !memcmp(head, "\177ELF", 4) && (head[16] == 2 || head[16] == 3);
 }
 
 static bool is_linked(const char *path)
@@ -48,9 +60,27 @@ static void add(struct pgo_files *files, const char *path)
 static int look_at(const char *path, const struct stat *s, int kind, struct FTW *at)
 {
     (void)at;
-    if (kind == FTW_F && S_ISREG(s->st_mode) && is_newer(s, search.since) && is_linked(path))
+    if (kind == FTW_F && S_ISREG(s->st_mode) && is_newer(s, search.since) && looks_linked(path) &&
+        is_linked(path))
         add(search.files, path);
     return 0;
+}
+
+static void search_below(const char *folder, struct pgo_files *files, struct timespec since)
+{
+    search.files = files;
+    search.since = since;
+    if (nftw(folder, look_at, OPEN_FOLDERS, FTW_PHYS | FTW_MOUNT))
+        pgo_stop("cannot read %s: %s", folder, strerror(errno));
+}
+
+/* The current folder, and that of cargo where a workspace has it elsewhere. */
+static void search_all(struct pgo_files *files, struct timespec since)
+{
+    const char *other = pgo_target_folder();
+    search_below(".", files, since);
+    if (*other && !access(other, F_OK))
+        search_below(other, files, since);
 }
 
 void pgo_find_files(struct pgo_files *files, const struct cli_list *chosen, struct timespec since)
@@ -65,33 +95,71 @@ void pgo_find_files(struct pgo_files *files, const struct cli_list *chosen, stru
     }
     if (chosen->n)
         return;
-    search.files = files;
-    search.since = since;
-    if (nftw(".", look_at, OPEN_FOLDERS, FTW_PHYS | FTW_MOUNT))
-        pgo_stop("cannot read the current folder: %s", strerror(errno));
+    search_all(files, since);
     if (!files->n)
         pgo_stop("the build made no program below the current folder. If an earlier build has made "
                  "it, remove it before each build by --clean 'make clean'. If the build makes it "
                  "elsewhere, name it with -b");
 }
 
-static void copy(const char *from, const char *to)
+static bool copy_bytes(int in, int out, off_t left)
+{
+    while (left > 0) {
+        ssize_t n = sendfile(out, in, NULL, (size_t)left);
+        if (n <= 0) {
+            errno = n ? errno : EIO; /* the file became shorter */
+            return false;
+        }
+        left -= n;
+    }
+    return true;
+}
+
+/* `all`: with its owner, as far as we may, and its dates. False with errno; then there is none. */
+static bool try_copy(const char *from, const char *to, bool all)
 {
     struct stat s;
     int in = open(from, O_RDONLY | O_CLOEXEC);
-    if (in < 0 || fstat(in, &s))
-        pgo_stop("cannot read %s: %s", from, strerror(errno));
-    int out = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, s.st_mode & 0777);
-    off_t left = s.st_size;
-    while (out >= 0 && left > 0) {
-        ssize_t n = sendfile(out, in, NULL, (size_t)left);
-        if (n <= 0)
-            pgo_stop("cannot write %s: %s", to, n ? strerror(errno) : "the file became shorter");
-        left -= n;
+    int out = in < 0 || fstat(in, &s) ? -1
+                                      : open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    bool ok = out >= 0 && copy_bytes(in, out, s.st_size);
+    if (ok && all && fchown(out, s.st_uid, s.st_gid))
+        errno = 0; /* it is ours then */
+    ok = ok && !fchmod(out, s.st_mode & 07777) &&
+         !(all && futimens(out, (struct timespec[]){s.st_atim, s.st_mtim}));
+    if (out >= 0 && close(out))
+        ok = false;
+    int why = errno;
+    if (out >= 0 && !ok)
+        unlink(to);
+    if (in >= 0)
+        close(in);
+    errno = why;
+    return ok;
+}
+
+static void copy(const char *from, const char *to, bool all)
+{
+    if (!try_copy(from, to, all))
+        pgo_stop("cannot copy %s to %s: %s", from, to, strerror(errno));
+}
+
+/* Under another name first, because a program that runs cannot be written to. */
+bool pgo_replace(const char *from, const char *path, bool all)
+{
+    char beside[PATH_MAX];
+    if (snprintf(beside, sizeof beside, "%s.pgokit", path) >= PATH_MAX) {
+        errno = ENAMETOOLONG;
+        return false;
     }
-    if (out < 0 || fchmod(out, s.st_mode & 07777) || close(out))
-        pgo_stop("cannot write %s: %s", to, strerror(errno));
-    close(in);
+    if (!try_copy(from, beside, all))
+        return false;
+    if (!rename(beside, path))
+        return true;
+    int why = errno;
+    unlink(beside);
+    errno = why;
+    return false;
 }
 
 void pgo_keep(struct pgo_files *files, const char *folder, bool with)
@@ -100,25 +168,38 @@ void pgo_keep(struct pgo_files *files, const char *folder, bool with)
         char **kept = with ? &files->v[i].with : &files->v[i].without;
         if (asprintf(kept, "%s/%zu.%s", folder, i, with ? "with" : "without") < 0)
             pgo_stop("out of memory");
-        copy(files->v[i].path, *kept);
+        copy(files->v[i].path, *kept, false);
+        if (!with)
+            pgo_undo(*kept, files->v[i].path);
     }
 }
 
-/* Under another name first, because a program that runs cannot be written to. */
+void pgo_keep_former(const struct cli_list *chosen, const char *folder)
+{
+    struct pgo_files former = {0};
+    char kept[PATH_MAX + 32];
+    for (size_t i = 0; i < chosen->n; i++)
+        if (looks_linked(chosen->v[i]))
+            add(&former, chosen->v[i]);
+    search_all(&former, (struct timespec){0});
+    for (size_t i = 0; i < former.n; i++) {
+        snprintf(kept, sizeof kept, "%s/former.%zu.former", folder, i);
+        copy(former.v[i].path, kept, true);
+        pgo_undo(kept, former.v[i].path);
+    }
+    pgo_files_free(&former);
+}
+
 void pgo_place(const struct pgo_files *files, bool with)
 {
-    char beside[PATH_MAX];
     for (size_t i = 0; i < files->n; i++) {
         const struct pgo_file *f = &files->v[i];
-        if (snprintf(beside, sizeof beside, "%s.pgokit", f->path) >= PATH_MAX)
-            pgo_stop("the path is too long: %s", f->path);
-        copy(with ? f->with : f->without, beside);
-        if (rename(beside, f->path))
+        if (!pgo_replace(with ? f->with : f->without, f->path, false))
             pgo_stop("cannot replace %s: %s", f->path, strerror(errno));
     }
 }
 
-static bool same_bytes(const char *a, const char *b)
+bool pgo_same_bytes(const char *a, const char *b)
 {
     FILE *x = fopen(a, "rb"), *y = fopen(b, "rb");
     int c = 0, d = 0;
@@ -143,7 +224,7 @@ void pgo_check_rebuilt(const struct pgo_files *files, struct timespec since)
             pgo_stop("the second build did not make %s again. Give --clean 'make clean', or a "
                      "build command that builds all",
                      f->path);
-        differs |= !same_bytes(f->path, f->without);
+        differs |= !pgo_same_bytes(f->path, f->without);
     }
     if (!differs)
         pgo_stop("the build with the profile made the same programs as the one without. Does the "

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { SHOWN_LINES = 20, SHOWN_BYTES = 4096 };
+enum { SHOWN_LINES = 20, SHOWN_BYTES = 4096, GRACE_S = 10 };
 
 static struct {
     const char *path; /* NULL: all is shown */
@@ -55,22 +55,57 @@ static void put_back(int stream, int was)
         close(was);
 }
 
-bool pgo_log_run(const char *program, const char *const *words, bool errors_too,
-                 struct record_ended *ended)
+static void end_children(int sig)
+{
+    (void)pgo_signal_children(sig);
+}
+
+bool pgo_log_run_for(const char *program, const char *const *words, bool errors_too,
+                     double seconds, struct record_ended *ended)
 {
     char **argv = (char **)(uintptr_t)words; /* which record_run does not change */
+    const struct record_limit service = {seconds, GRACE_S, end_children};
+    const struct record_limit *limit = seconds > 0 ? &service : NULL;
     if (!log_file.path)
-        return record_run(program, argv, ended);
+        return record_run_for(program, argv, limit, ended);
     fflush(stdout);
     log_file.command = log_end();
     int out = redirect(STDOUT_FILENO), err = errors_too ? redirect(STDERR_FILENO) : -1;
-    bool started = record_run(program, argv, ended);
+    bool started = record_run_for(program, argv, limit, ended);
     int why = errno;
     put_back(STDOUT_FILENO, out);
     if (errors_too)
         put_back(STDERR_FILENO, err);
     errno = why;
     return started;
+}
+
+bool pgo_log_run(const char *program, const char *const *words, bool errors_too,
+                 struct record_ended *ended)
+{
+    return pgo_log_run_for(program, words, errors_too, 0, ended);
+}
+
+void pgo_log_redirect(void)
+{
+    if (!log_file.path)
+        return;
+    (void)redirect(STDOUT_FILENO);
+    (void)redirect(STDERR_FILENO);
+}
+
+bool pgo_log_has(const char *text)
+{
+    char part[SHOWN_BYTES + 1];
+    const off_t step = SHOWN_BYTES - (off_t)strlen(text);
+    bool found = false;
+    for (off_t at = log_file.command; log_file.path && !found; at += step) {
+        ssize_t n = pread(log_file.fd, part, SHOWN_BYTES, at);
+        if (n <= 0)
+            break;
+        found = memmem(part, (size_t)n, text, strlen(text)) != NULL;
+    }
+    return found;
 }
 
 /* The last lines of `text`, which may begin within a line. */

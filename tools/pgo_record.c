@@ -4,6 +4,8 @@
 #include "perf_check.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #define RECORDER "libpgokit_branches.so"
 
@@ -18,22 +20,38 @@ static void load_recorder(const struct pgo_load *load)
     record_join("LD_PRELOAD", path, record_environment("LD_PRELOAD"));
 }
 
+/* The command as one word of a shell. */
+static char *quoted(const char *command)
+{
+    char *text = malloc(4 * strlen(command) + 3), *to = text;
+    if (!text)
+        pgo_stop("out of memory");
+    *to++ = '\'';
+    for (; *command; command++)
+        to += *command == '\'' ? sprintf(to, "'\\''") : sprintf(to, "%c", *command);
+    strcpy(to, "'");
+    return text;
+}
+
 /* One run with perf's branch records, or with our recorder. */
 static double record_once(const struct pgo_load *load, const char *event, unsigned run)
 {
     struct record_ended ended;
-    if (!event) {
-        pgo_shell("the recorded command", load->run, &ended);
-        return record_cpu_s(&ended);
+    char *by_perf = NULL;
+    if (event) {
+        char *word = quoted(load->run), *folder = quoted(load->scratch);
+        if (asprintf(&by_perf, "perf record -q -b -e %s -c 100003 -o %s/run.%u -- sh -c %s", event,
+                     folder, run, word) < 0)
+            pgo_stop("out of memory");
+        free(word);
+        free(folder);
     }
-    char output[2 * PATH_MAX];
-    snprintf(output, sizeof output, "%s/run.%u", load->scratch, run);
-    const char *const words[] = {"env",    "perf", "record", "-q", "-b", "-e", event,  "-c",
-                                 "100003", "-o",   output,   "--", "sh", "-c", load->run, NULL};
-    if (!pgo_log_run("/usr/bin/env", words, true, &ended) || ended.exit_code) {
-        pgo_log_show_end();
-        pgo_stop("perf record failed, or the recorded command: %s", load->run);
-    }
+    const char *command = by_perf ? by_perf : load->run;
+    if (load->for_s > 0)
+        pgo_shell_for("the recorded command", command, load->for_s, &ended);
+    else
+        pgo_shell("the recorded command", command, &ended);
+    free(by_perf);
     return record_cpu_s(&ended);
 }
 

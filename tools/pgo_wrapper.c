@@ -14,9 +14,9 @@
 #include <unistd.h>
 
 #define FOLDER "PGOKIT_PGO_FOLDER" /* has `bin`, the links, and `seen`, a file for each one used */
-#define KIND   "PGOKIT_PGO_KIND"   /* of the compiler that takes the flags: "clang" or "gcc" */
-#define FLAGS  "PGOKIT_PGO_FLAGS"  /* these, with spaces between them */
-#define RUST   "PGOKIT_PGO_RUSTFLAGS"
+#define CLANG  "PGOKIT_PGO_CLANG"  /* the flags that are added, with spaces between them */
+#define GCC    "PGOKIT_PGO_GCC"
+#define RUST   "PGOKIT_PGO_RUST"
 
 /* ---- names ---- */
 
@@ -58,6 +58,11 @@ static bool is_compiler_name(const char *name)
     return false;
 }
 
+static bool is_strip_name(const char *name)
+{
+    return !strcmp(without_machine(name), "strip");
+}
+
 /* By its name, or if that is cc or c++, by the name of the file that this is. */
 static const char *kind_of(const char *name, const char *path)
 {
@@ -79,7 +84,7 @@ static void make_link(const char *folder, const char *name)
 
 static void link_compiler(void *folder, const char *name)
 {
-    if (is_compiler_name(name))
+    if (is_compiler_name(name) || is_strip_name(name))
         make_link(folder, name);
 }
 
@@ -97,27 +102,31 @@ void pgo_wrap_compilers(const char *folder)
     snprintf(path, sizeof path, "%s/bin/" PGO_RUSTC, folder);
     /* What a cache has was compiled with other flags. */
     if (setenv(FOLDER, folder, 1) || setenv("CCACHE_DISABLE", "1", 1) ||
-        setenv("RUSTC_WRAPPER", path, 1))
+        setenv("SCCACHE_RECACHE", "1", 1) || setenv("RUSTC_WRAPPER", path, 1) ||
+        setenv("DISTCC_HOSTS", "localhost", 1)) /* others do not have the profile */
         pgo_stop("out of memory");
 }
 
-void pgo_wrapper_flags(const char *kind, const char *flags, const char *rust_flags)
+void pgo_wrapper_flags(const char *clang, const char *gcc, const char *rust)
 {
-    if (setenv(KIND, kind, 1) || setenv(FLAGS, flags, 1) || setenv(RUST, rust_flags, 1))
+    if (setenv(CLANG, clang, 1) || setenv(GCC, gcc, 1) || setenv(RUST, rust, 1))
         pgo_stop("out of memory");
 }
 
-bool pgo_any_used(const char *folder, bool (*is)(void *ctx, const char *name), void *ctx)
+void pgo_each_used(const char *folder, void (*use)(void *ctx, const char *name, long times),
+                   void *ctx)
 {
-    char path[PATH_MAX + 8];
-    bool found = false;
+    char path[2 * PATH_MAX];
+    struct stat s;
     snprintf(path, sizeof path, "%s/seen", folder);
     DIR *dir = opendir(path);
-    for (struct dirent *entry; dir && !found && (entry = readdir(dir)) != NULL;)
-        found = *entry->d_name != '.' && is(ctx, entry->d_name);
+    for (struct dirent *entry; dir && (entry = readdir(dir)) != NULL;) {
+        snprintf(path, sizeof path, "%s/seen/%s", folder, entry->d_name);
+        if (*entry->d_name != '.' && !stat(path, &s))
+            use(ctx, entry->d_name, s.st_size);
+    }
     if (dir)
         closedir(dir);
-    return found;
 }
 
 /* ---- as a compiler ---- */
@@ -129,37 +138,73 @@ static _Noreturn void fail(int status, const char *name, const char *why)
     exit(status);
 }
 
-/* So that what the compiler starts finds itself, and no link twice. */
+/* So that what the compiler starts finds itself, and no link twice. The build may have put other
+ * folders in front of ours. */
 static void leave_path(const char *folder)
 {
     char bin[PATH_MAX + 8];
-    const char *path = record_environment("PATH");
-    snprintf(bin, sizeof bin, "%s/bin:", folder);
-    if (begins_with(path, bin) && setenv("PATH", path + strlen(bin), 1))
+    char *rest = strdup(record_environment("PATH"));
+    char *path = rest ? calloc(1, strlen(rest) + 2) : NULL;
+    snprintf(bin, sizeof bin, "%s/bin", folder);
+    if (!path)
         fail(EXIT_RECORD_FAILED, "the compiler", "out of memory");
+    char *end = path;
+    for (char *all = rest, *one; (one = strsep(&all, ":")) != NULL;)
+        if (strcmp(one, bin) != 0)
+            end += sprintf(end, "%s%s", end == path ? "" : ":", one);
+    if (setenv("PATH", path, 1))
+        fail(EXIT_RECORD_FAILED, "the compiler", "out of memory");
+    free(rest);
+    free(path);
 }
 
+/* One byte for each call. */
 static void note_seen(const char *folder, const char *name)
 {
     char path[2 * PATH_MAX];
     snprintf(path, sizeof path, "%s/seen/%s", folder, name);
-    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    if (fd >= 0 && write(fd, "+", 1) != 1)
+        errno = 0; /* then another call is counted */
     if (fd >= 0)
         close(fd);
 }
 
-/* A source or an object is among the arguments, so it is no question for a version. */
+/* What configure, CMake and Meson compile to try the compiler. */
+static bool is_trial(char **argv)
+{
+    static const char *const parts[] = {"conftest", "CMakeScratch", "CMakeTmp", "CompilerId",
+                                        "meson-private", "meson-test"};
+    char here[PATH_MAX];
+    const char *folder = getcwd(here, sizeof here) ? here : "";
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (strstr(folder, parts[i]))
+            return true;
+        for (char **argument = argv + 1; *argument; argument++)
+            if (strstr(*argument, parts[i]))
+                return true;
+    }
+    return false;
+}
+
+/* A source or an object is among the arguments, or a file that may name one, or `-x c -`; so it is
+ * no question for a version. What an assembler reads gets no flags. */
 static bool compiles(char **argv)
 {
-    static const char *const ends[] = {".c",   ".cc", ".cpp", ".cxx", ".C", ".c++", ".i",
-                                       ".ii",  ".o",  ".lo",  ".a",   ".m", ".mm",  ".h",
-                                       ".hpp"};
-    for (argv++; *argv; argv++)
+    static const char *const ends[] = {".c",  ".cc", ".cpp", ".cxx", ".C",   ".c++", ".cp", ".CPP",
+                                       ".i",  ".ii", ".o",   ".lo",  ".obj", ".bc",  ".a",  ".m",
+                                       ".mm", ".h",  ".hpp", ".hh",  ".cppm"};
+    for (argv++; *argv; argv++) {
+        if (**argv == '@' && argv[0][1])
+            return true;
+        if (!strncmp(*argv, "-xc", 3) || (!strcmp(*argv, "-x") && argv[1] && *argv[1] == 'c'))
+            return true;
         for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
             size_t n = strlen(*argv), end = strlen(ends[i]);
             if (**argv != '-' && n > end && !strcmp(*argv + n - end, ends[i]))
                 return true;
         }
+    }
     return false;
 }
 
@@ -182,15 +227,28 @@ static bool has(char **argv, const char *flag)
 static bool strips(const char *argument)
 {
     static const char *const options[] = {"-s", "-Wl,-s", "-Wl,-S", "-Wl,--strip-all",
-                                          "-Wl,--strip-debug"};
+                                          "-Wl,--strip-debug", "-Clink-arg=-s",
+                                          "-Clink-args=-s", "-Cstrip=symbols",
+                                          "-Cstrip=debuginfo"};
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
         if (!strcmp(argument, options[i]))
             return true;
     return false;
 }
 
-/* The arguments but those that strip, and those of `flags` that are not among them. */
-static char **with_flags(char **argv, const char *flags)
+/* Whether a flag is among those in a text. */
+static bool is_in(const char *flags, const char *flag)
+{
+    const size_t n = strlen(flag);
+    for (const char *at = flags; n && (at = strstr(at, flag)) != NULL; at += n)
+        if ((at == flags || at[-1] == ' ') && (at[n] == ' ' || !at[n]))
+            return true;
+    return false;
+}
+
+/* The arguments but those that strip and those of `others`, which are for another compiler and
+ * came by CFLAGS; and those of `flags` that are not among them. */
+static char **with_flags(char **argv, const char *flags, const char *others)
 {
     size_t n = 0;
     char *text = strdup(flags);
@@ -198,7 +256,7 @@ static char **with_flags(char **argv, const char *flags)
     if (!text || !all)
         fail(EXIT_RECORD_FAILED, argv[0], "out of memory");
     for (char **argument = argv; *argument; argument++)
-        if (!strips(*argument))
+        if (!strips(*argument) && (is_in(flags, *argument) || !is_in(others, *argument)))
             all[n++] = *argument;
     for (char *flag; (flag = strsep(&text, " ")) != NULL;)
         if (*flag && !has(argv, flag))
@@ -214,10 +272,28 @@ static int run_compiler(const char *folder, char **argv)
     if (!record_find_in_path(path, name, &seen))
         fail(EXIT_NOT_FOUND, name, "it is in no folder of PATH");
     if (compiles(argv)) {
-        note_seen(folder, name);
-        if (!strcmp(kind_of(name, path), record_environment(KIND)))
-            argv = with_flags(argv, record_environment(FLAGS));
+        const bool clang = !strcmp(kind_of(name, path), "clang");
+        if (!is_trial(argv))
+            note_seen(folder, name);
+        argv = with_flags(argv, record_environment(clang ? CLANG : GCC),
+                          record_environment(clang ? GCC : CLANG));
     }
+    execv(path, argv);
+    fail(EXIT_NOT_EXECUTABLE, path, strerror(errno));
+}
+
+/* Symbols and lines stay: without them there is no profile. What writes another file is run. */
+static int run_strip(char **argv)
+{
+    char path[PATH_MAX];
+    bool seen = false, writes = false;
+    for (char **argument = argv + 1; *argument; argument++)
+        writes |= begins_with(*argument, "-o") || begins_with(*argument, "--output") ||
+                  !strcmp(*argument, "--version") || !strcmp(*argument, "--help");
+    if (!writes)
+        return 0;
+    if (!record_find_in_path(path, cli_base_name(argv[0]), &seen))
+        fail(EXIT_NOT_FOUND, "strip", "it is in no folder of PATH");
     execv(path, argv);
     fail(EXIT_NOT_EXECUTABLE, path, strerror(errno));
 }
@@ -237,7 +313,7 @@ static int run_rustc(const char *folder, char **argv)
         fail(EXIT_NOT_FOUND, PGO_RUSTC, "cargo gives the name of the compiler");
     if (is_crate(argv)) {
         note_seen(folder, PGO_RUSTC);
-        argv = with_flags(argv, record_environment(RUST));
+        argv = with_flags(argv, record_environment(RUST), "");
         if (setenv("RUSTC_BOOTSTRAP", "1", 1)) /* released compilers take -Z with it */
             fail(EXIT_RECORD_FAILED, argv[1], "out of memory");
     }
@@ -248,7 +324,8 @@ static int run_rustc(const char *folder, char **argv)
 bool pgo_is_wrapper(const char *name)
 {
     name = cli_base_name(name);
-    return getenv(FOLDER) && (!strcmp(name, PGO_RUSTC) || is_compiler_name(name));
+    return getenv(FOLDER) &&
+           (!strcmp(name, PGO_RUSTC) || is_compiler_name(name) || is_strip_name(name));
 }
 
 int pgo_wrapper_run(char **argv)
@@ -257,5 +334,7 @@ int pgo_wrapper_run(char **argv)
     leave_path(folder);
     if (!strcmp(cli_base_name(argv[0]), PGO_RUSTC))
         return run_rustc(folder, argv);
+    if (is_strip_name(cli_base_name(argv[0])))
+        return run_strip(argv);
     return run_compiler(folder, argv);
 }

@@ -61,6 +61,8 @@ enum { EXIT_RECORD_FAILED = 125, EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127
 struct record_ended {
     int pid;
     int signal, exit_code; /* signal 0: it ended by itself */
+    int caught;            /* the last signal that we got meanwhile; 0: none */
+    bool is_over_time;     /* ended by the limit */
     double wall_s;
     struct rusage usage; /* of the program and the children it waited for */
 };
@@ -69,6 +71,13 @@ double record_cpu_s(const struct record_ended *ended);
 /* Runs `argv` from the file `program` and waits; signals meant for it are passed on. False
  * with errno if it could not be started. */
 bool record_run(const char *program, char **argv, struct record_ended *ended);
+/* The same; NULL: without a limit. */
+struct record_limit {
+    double seconds, grace_s;
+    void (*end)(int sig); /* sends it to the program: SIGTERM, and after the grace SIGKILL */
+};
+bool record_run_for(const char *program, char **argv, const struct record_limit *limit,
+                    struct record_ended *ended);
 
 /* The files that a template with %p, %h, %e and %t can become. */
 struct record_files {

@@ -14,13 +14,14 @@ static const int passed_on[] = {SIGHUP,  SIGINT,  SIGQUIT,  SIGTERM,
                                 SIGUSR1, SIGUSR2, SIGWINCH, SIGALRM};
 enum { PASSED_ON = sizeof passed_on / sizeof *passed_on };
 
-static volatile sig_atomic_t child;
+static volatile sig_atomic_t child, caught;
 
 /* Signals of the terminal reach the program directly. */
 static void pass_on(int number, siginfo_t *info, void *context)
 {
     (void)context;
     int saved = errno;
+    caught = number;
     if (child > 0 && info->si_code <= 0)
         kill((pid_t)child, number);
     errno = saved;
@@ -78,22 +79,39 @@ static double seconds(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-static void wait_for(struct record_ended *ended)
+/* Ends it when its time is over, and by force if that does not help. */
+static void keep_to(const struct record_limit *limit, double started, struct record_ended *ended)
 {
-    int status = 0;
-    while (wait4(ended->pid, &status, 0, &ended->usage) < 0 && errno == EINTR)
-        continue;
+    const double over = seconds() - started - limit->seconds;
+    if (over < 0 || (ended->is_over_time && over < limit->grace_s))
+        return;
+    limit->end(ended->is_over_time ? SIGKILL : SIGTERM);
+    ended->is_over_time = true;
+}
+
+static void wait_for(const struct record_limit *limit, double started, struct record_ended *ended)
+{
+    const struct timespec step = {0, 10 * 1000 * 1000};
+    int status = 0, pid;
+    while ((pid = wait4(ended->pid, &status, limit ? WNOHANG : 0, &ended->usage)) == 0 ||
+           (pid < 0 && errno == EINTR))
+        if (limit) {
+            nanosleep(&step, NULL);
+            keep_to(limit, started, ended);
+        }
     ended->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     ended->exit_code = ended->signal ? 128 + ended->signal : WEXITSTATUS(status);
 }
 
-bool record_run(const char *program, char **argv, struct record_ended *ended)
+bool record_run_for(const char *program, char **argv, const struct record_limit *limit,
+                    struct record_ended *ended)
 {
     struct saved_signals saved;
     int channel[2], why = 0;
     *ended = (struct record_ended){0};
     if (pipe2(channel, O_CLOEXEC))
         return false;
+    caught = 0;
     catch_signals(&saved);
     double started = seconds();
     ended->pid = fork();
@@ -106,14 +124,20 @@ bool record_run(const char *program, char **argv, struct record_ended *ended)
         sigprocmask(SIG_SETMASK, &saved.mask, NULL);
         if (read(channel[0], &why, sizeof why) != sizeof why)
             why = 0;
-        wait_for(ended);
+        wait_for(limit, started, ended);
         child = 0;
     }
     close(channel[0]);
     ended->wall_s = seconds() - started;
     restore_signals(&saved);
+    ended->caught = (int)caught;
     errno = why;
     return !why;
+}
+
+bool record_run(const char *program, char **argv, struct record_ended *ended)
+{
+    return record_run_for(program, argv, NULL, ended);
 }
 
 double record_cpu_s(const struct record_ended *ended)

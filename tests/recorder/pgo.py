@@ -144,33 +144,119 @@ def stops(folder):
         require("processor time of" not in done.stdout, done.stdout)
 
 
-def interrupted(folder):
-    """The folder of its own is gone, whether a command runs or not."""
-    tool("gcc-12")
-    folders = os.path.join(folder, "folders")
-    os.mkdir(folders)
-    os.mkfifo(os.path.join(folder, "pipe"))
-    for build, binary in (("echo > built; exec sleep 100", "app"), ("echo > built", "pipe")):
-        argv = [PGOKIT, "pgo", "--cc", "gcc-12", "--build", build, "--run", "true", "-b", binary]
-        with subprocess.Popen(argv, cwd=folder, env={**os.environ, "TMPDIR": folders},
-                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as child:
-            built = os.path.join(folder, "built")
+# Each step waits or fails when it is its turn; the build is the first one or the second.
+STOP = """at() {
+    [ "$STOP" != "$1" ] || { touch at; eval "$HOW"; }
+}
+"""
+STEPS = {
+    "--clean": STOP + "rm -f app; at clean",
+    "--build": STOP + """case $CFLAGS in *-profile=*) n=second;; *) n=first;; esac
+$CC -g $CFLAGS $LDFLAGS app.c -o app || exit; at $n""",
+    "--run": STOP + "at run; ./app 100000000",
+    "--measure": STOP + "at measure; ./app 1000",
+}
+
+
+def start_steps(folder, step, how, **more):
+    argv = [PGOKIT, "pgo", "--cc", "gcc-12", "--record", "1", "-n", "1"]
+    for option, text in STEPS.items():
+        argv += [option, text]
+    environment = {**os.environ, "TMPDIR": os.path.join(folder, "folders"), "STOP": step,
+                   "HOW": how}
+    return subprocess.Popen(argv, cwd=folder, env=environment, stdout=subprocess.DEVNULL,
+                            stderr=subprocess.PIPE, text=True, start_new_session=True, **more)
+
+
+def check_as_before(folder, step, former, said):
+    """Of the processes that ran there none is left, and the program is the one that was there."""
+    program = os.path.join(folder, "app")
+    if former:
+        with open(program, "rb") as file:
+            require(file.read() == former, f"another program after {step}: {said}")
+        require("that were here before are in place again" in said, said)
+        require(os.stat(program).st_mtime == 1e9, "it has another date, so make would not link")
+    elif step in ("run", "second", "measure"):
+        require("fprofile" not in said and b"-fauto-profile" not in read_bytes(program), said)
+    left = [name for name in os.listdir(folder) if "pgokit" in name]
+    require(not left and not os.listdir(os.path.join(folder, "folders")), f"{step}: {left}")
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            require(os.readlink(f"/proc/{pid}/cwd") != folder, f"{step}: {pid} still runs")
+        except OSError:
+            continue
+
+
+def read_bytes(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def stopped(folder, former, step, how, sig, to_all):
+    """One stop; how: what runs then, a signal that ends it, for pgokit or its whole group."""
+    at = os.path.join(folder, "at")
+    program = os.path.join(folder, "app")
+    for path in (at, program):
+        if os.path.exists(path):
+            os.remove(path)
+    if former:
+        with open(program, "wb") as file:
+            file.write(former)
+        os.chmod(program, 0o751)
+        os.utime(program, (1e9, 1e9))
+    with start_steps(folder, step, how) as child:
+        if sig:
             end = time.monotonic() + 60
-            while not (os.path.exists(built) and waits_in_it(child.pid, binary)):
-                require(time.monotonic() < end and child.poll() is None, "it does not come so far")
-                time.sleep(0.02)
-            require(os.listdir(folders), "there is no folder to be removed")
-            child.send_signal(signal.SIGINT)
-            child.wait(60)
-        require(child.returncode, "it ended well")
-        require(not os.listdir(folders), os.listdir(folders))
-        os.remove(built)
+            while not os.path.exists(at):
+                require(time.monotonic() < end and child.poll() is None, f"it ends before {step}")
+                time.sleep(0.01)
+            (os.killpg if to_all else os.kill)(child.pid, sig)
+        said = child.stderr.read()
+        child.wait(60)
+    require(child.returncode == (-sig if sig else 2), f"{child.returncode} at {step}: {said}")
+    require(not sig or said.count("interrupted") == 1 and "failed" not in said, said)
+    check_as_before(folder, step, former, said)
 
 
-def waits_in_it(pid, binary):
-    """With the pipe: no command runs any more, as opening it waits for a writer."""
-    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
-        return bool(file.read().strip()) == (binary != "pipe")
+def interrupted(folder):
+    """In each step, by a signal to pgokit alone, by Ctrl-C and by a command that fails."""
+    tool("gcc-12")
+    folder = os.path.realpath(folder)
+    os.mkdir(os.path.join(folder, "folders"))
+    with open(os.path.join(folder, "app.c"), "w", encoding="ascii") as file:
+        file.write(SOURCE)
+    run(["gcc-12", "app.c", "-o", "app"], folder)
+    former = read_bytes(os.path.join(folder, "app"))
+    deaf = "sh -c 'sleep 100 & wait'"
+    for step in ("clean", "first", "run", "second", "measure"):
+        stopped(folder, former, step, deaf, signal.SIGTERM, False)
+    stopped(folder, former, "first", deaf, signal.SIGINT, True)
+    stopped(folder, None, "second", "sleep 100", signal.SIGINT, True)
+    stopped(folder, None, "measure", deaf, signal.SIGHUP, False)
+    for step in ("clean", "run", "second", "measure"):
+        stopped(folder, former if step != "run" else None, step, "exit 3", None, False)
+
+
+def full_disk(folder):
+    """Neither that of the sources nor that of temporary files loses a program or keeps a part."""
+    tool("gcc-12")
+    if os.geteuid() or run(["unshare", "-m", "true"], folder, status=None).returncode:
+        raise Skip("a file system of its own takes root")
+    script = """mount -t tmpfs -o size=$1k tmpfs small && mkdir small/$2 && cd small &&
+cp ../app.c . && cp /bin/true app && head -c 30000 /dev/zero >>app && sha256sum app >sum &&
+[ $2 = tree ] || export TMPDIR=$PWD/tmp
+STOP= $PGOKIT pgo --cc gcc-12 --build "$BUILD" --run './app 100000000' --record 1 -n 1 -v
+echo "status $?"; sha256sum -c sum; ls . tmp"""
+    os.mkdir(os.path.join(folder, "small"))
+    with open(os.path.join(folder, "app.c"), "w", encoding="ascii") as file:
+        file.write(SOURCE)
+    for size, kind in ((100, "tree"), (160, "tmp")):
+        build = "$CC $CFLAGS $LDFLAGS app.c -o app && head -c 40000 /dev/urandom >>app"
+        done = run(["unshare", "-m", "sh", "-c", script, "sh", str(size), kind], folder,
+                   status=None, env={"PGOKIT": PGOKIT, "BUILD": build})
+        require("status 2" in done.stdout and "app: OK" in done.stdout and
+                "No space left" in done.stderr, f"{kind}: {done.stdout}{done.stderr}")
+        require("pgokit-" not in done.stdout and ".pgokit" not in done.stdout, done.stdout)
 
 
 MAKEFILE = """app: app.o
@@ -267,6 +353,7 @@ def main():
     cases.run("a program and a library", several_files)
     cases.run("where it stops", stops)
     cases.run("interrupted", interrupted)
+    cases.run("a full disk", full_disk)
     cases.finish()
 
 
