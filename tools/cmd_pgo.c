@@ -112,7 +112,7 @@ static const struct option_row rows[] = {
      "windows for each second of processor time, where the machine has no branch records (default: "
      "250)", OPTION_NUMBER(struct pgo, frequency, 1, 10000),
      .page = "the range is 1 to 10000, but the ticks of the kernel's clock are the limit"},
-    {"record", 0, "N", "record N runs (default: as many as take 5 s together, at most 20)",
+    {"record", 0, "N", "record N runs (default: as many as take 5 s of processor time, but 30 s at most)",
      OPTION_NUMBER(struct pgo, runs, 1, 10000)},
     {"rounds", 'n', "N", "measure each build so often, 0: not at all (default: 7)",
      OPTION_NUMBER(struct pgo, rounds, 0, 10000)},
@@ -218,6 +218,9 @@ static void say_use(const struct pgo *p)
     if (p->project && p->project->is_rust)
         say(p, "to use the profile in your own build: RUSTC_BOOTSTRAP=1 "
                "RUSTFLAGS='-Zprofile-sample-use=%s'", p->profile);
+    else if (p->compiler.is_debian)
+        say(p, "to use the profile in your own build, of C++ with DEB_CXXFLAGS_APPEND: "
+               "DEB_CFLAGS_APPEND='%s'", getenv("DEB_CFLAGS_APPEND"));
     else
         say(p, "to use the profile in your own build, of C++ with CXXFLAGS: CFLAGS='%s'",
             getenv("CFLAGS"));
@@ -261,6 +264,7 @@ static int run(int argc, char **argv)
     struct timespec started = pgo_build_first(&how);
     pgo_find_files(&p.files, &p.common.binaries, started);
     pgo_keep(&p.files, scratch, false);
+    pgo_build_recorded(&how, &p.files);
     pgo_record(&load, &p.recordings);
     generate(&p);
     started = pgo_build(&how, p.profile);

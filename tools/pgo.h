@@ -15,6 +15,8 @@ _Noreturn void pgo_stop(const char *fmt, ...) __attribute__((format(printf, 1, 2
  * service. */
 void pgo_shell(const char *what, const char *command, struct record_ended *ended);
 void pgo_expect_exit(unsigned long status);
+/* The same, but returns whether it ended well. */
+bool pgo_try(const char *command, struct record_ended *ended);
 void pgo_measure_service(const char *command);
 /* A service: ended after so many seconds, by SIGTERM. */
 void pgo_shell_for(const char *what, const char *command, double seconds,
@@ -77,6 +79,7 @@ struct pgo_compiler {
     unsigned long release;         /* as it says itself */
     const char *flags, *flags_cxx; /* the user's CFLAGS and CXXFLAGS, or -O2, or "" */
     bool is_debian;                /* flags are those of dpkg-buildflags */
+    bool is_usual;                 /* nobody named it */
 };
 /* `name` NULL: $CC, else the first that there is of clang and gcc, for Debian's packages of gcc and
  * clang. Stops if it cannot be run. For Rust without a name: rustc, and clang for what else is
@@ -100,6 +103,8 @@ void pgo_set_flags(const struct pgo_compiler *compiler, const char *profile);
 /* Puts links with the names of all compilers into FOLDER/bin, which belongs in front of PATH while
  * something is built. */
 void pgo_wrap_compilers(const char *folder);
+/* The archive that is linked into static programs from now on; "": none. */
+void pgo_wrapper_archive(const char *archive);
 /* What they add for clang, gcc and rustc. */
 void pgo_wrapper_flags(const char *clang, const char *gcc, const char *rust);
 /* The compilers that a build used since pgo_wrap_compilers, by their names: calls the function
@@ -125,6 +130,9 @@ struct pgo_builder {
  * Both return when the build began. */
 struct timespec pgo_build_first(struct pgo_builder *builder);
 struct timespec pgo_build(const struct pgo_builder *builder, const char *profile);
+/* Once more with the recorder in it, if nothing can be preloaded into a program. */
+struct pgo_files;
+void pgo_build_recorded(const struct pgo_builder *builder, const struct pgo_files *files);
 
 struct pgo_load {
     const char *run; /* the command */

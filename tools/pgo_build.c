@@ -2,6 +2,8 @@
  * user or of the build system that was found. */
 #include "pgo.h"
 
+#include "perf_check.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +23,14 @@ static const char *hint(const struct pgo_builder *b)
         return "\npgokit: if the build calls gcc by its path, give --gcc";
     if (!b->compiler->clang && pgo_log_has("-fauto-profile"))
         return "\npgokit: if the build calls clang by its path, give --clang";
-    return b->project && b->project->hint ? b->project->hint : "";
+    if (b->project && b->project->hint)
+        return b->project->hint;
+    if (b->compiler->is_usual)
+        return b->compiler->clang ? "\npgokit: this was clang, as none was named. If it builds by "
+                                    "gcc, give --gcc"
+                                  : "\npgokit: this was gcc, as there is no clang. If it needs "
+                                    "another compiler, name that with --cc";
+    return "";
 }
 
 struct timespec pgo_build(const struct pgo_builder *b, const char *profile)
@@ -89,4 +98,32 @@ struct timespec pgo_build_first(struct pgo_builder *b)
     pgo_change_compiler(b->compiler, name);
     /* What other compilers made has to be made by this one in both builds. */
     return used.ours ? pgo_build(b, NULL) : started;
+}
+
+static const char *first_static(const struct pgo_files *files)
+{
+    for (size_t i = 0; i < files->n; i++) {
+        struct pgk_program found = {.struct_size = sizeof found};
+        struct pgk_err why = {0};
+        const char *path = files->v[i].path;
+        if (!pgk_program_inspect(&found, path, &why) && found.kind == PGK_PROGRAM_STATIC &&
+            !strstr(cli_base_name(path), ".so"))
+            return path;
+    }
+    return NULL;
+}
+
+void pgo_build_recorded(const struct pgo_builder *b, const struct pgo_files *files)
+{
+    char archive[PATH_MAX];
+    const char *path = first_static(files);
+    if (!path || perf_check_branches())
+        return;
+    if (!heap_runtime_find(archive, "libpgokit_branches_static.a"))
+        pgo_stop("%s is linked statically, and libpgokit_branches_static.a, which records such "
+                 "programs, is not installed. Link it dynamically, at least to record it", path);
+    pgo_say(b->quiet, "%s is linked statically, so the recorder is linked into it to record", path);
+    pgo_wrapper_archive(archive);
+    (void)pgo_build(b, NULL);
+    pgo_wrapper_archive("");
 }

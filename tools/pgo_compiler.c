@@ -125,6 +125,7 @@ void pgo_find_compiler(struct pgo_compiler *c, const char *name, const struct pg
         .cc = asked ? asked : usual_compiler(p->is_rust, p->is_debian),
         .clang = p->is_rust,
         .is_debian = p->is_debian,
+        .is_usual = !asked && !p->is_rust,
         .flags = environment("CFLAGS", p->has_own_level ? "" : "-O2"),
     };
     c->flags_cxx = environment("CXXFLAGS", c->flags);

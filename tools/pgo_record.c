@@ -3,19 +3,30 @@
 
 #include "perf_check.h"
 
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define RECORDER "libpgokit_branches.so"
 
-static void load_recorder(const struct pgo_load *load)
+/* Programs that end within some ticks of the kernel's clock are recorded by the time on the clock,
+ * which may interrupt calls that wait; so not all programs are. */
+static void load_recorder(const struct pgo_load *load, const char *users, bool real_time)
 {
-    char path[PATH_MAX], ours[2 * PATH_MAX];
+    enum { REAL_TIME_HZ = 1000 };
+    char ours[2 * PATH_MAX];
     const char quote = record_quote(load->scratch);
-    snprintf(ours, sizeof ours, "out=%c%s/run.%%p%c:frequency=%lu", quote, load->scratch, quote,
-             load->frequency);
-    record_join("PGOKIT_BRANCHES_OPTIONS", record_environment("PGOKIT_BRANCHES_OPTIONS"), ours);
+    snprintf(ours, sizeof ours, "out=%c%s/run.%%p%c:frequency=%lu%s", quote, load->scratch, quote,
+             real_time && load->frequency < REAL_TIME_HZ ? REAL_TIME_HZ : load->frequency,
+             real_time ? ":real_time=1" : "");
+    record_join("PGOKIT_BRANCHES_OPTIONS", users ? users : "", ours);
+}
+
+static void preload_recorder(void)
+{
+    char path[PATH_MAX];
     record_find_runtime("the program", path, RECORDER);
     record_join("LD_PRELOAD", path, record_environment("LD_PRELOAD"));
 }
@@ -33,51 +44,127 @@ static char *quoted(const char *command)
     return text;
 }
 
+static char *command_of(const struct pgo_load *load, const char *event, unsigned run)
+{
+    char *made, *word, *folder;
+    if (!event)
+        return strdup(load->run);
+    word = quoted(load->run);
+    folder = quoted(load->scratch);
+    if (asprintf(&made, "perf record -q -b -e %s -c 100003 -o %s/run.%u -- sh -c %s", event, folder,
+                 run, word) < 0)
+        pgo_stop("out of memory");
+    free(word);
+    free(folder);
+    return made;
+}
+
 /* One run with perf's branch records, or with our recorder. */
 static double record_once(const struct pgo_load *load, const char *event, unsigned run)
 {
     struct record_ended ended;
-    char *by_perf = NULL;
-    if (event) {
-        char *word = quoted(load->run), *folder = quoted(load->scratch);
-        if (asprintf(&by_perf, "perf record -q -b -e %s -c 100003 -o %s/run.%u -- sh -c %s", event,
-                     folder, run, word) < 0)
-            pgo_stop("out of memory");
-        free(word);
-        free(folder);
-    }
-    const char *command = by_perf ? by_perf : load->run;
+    char *command = command_of(load, event, run);
     if (load->for_s > 0)
         pgo_shell_for("the recorded command", command, load->for_s, &ended);
     else
         pgo_shell("the recorded command", command, &ended);
-    free(by_perf);
+    free(command);
     return record_cpu_s(&ended);
+}
+
+/* Ticks in the recordings so far, each a window if it could begin: docs/formats/branch-recording.md. */
+static double ticks(const struct pgo_load *load)
+{
+    enum { NAME = 8, FIRST_COUNTER = 72 };
+    char path[2 * PATH_MAX], head[FIRST_COUNTER + 8];
+    double n = 0;
+    unsigned long long one;
+    DIR *folder = opendir(load->scratch);
+    for (struct dirent *entry; folder && (entry = readdir(folder)) != NULL;) {
+        snprintf(path, sizeof path, "%s/%s", load->scratch, entry->d_name);
+        FILE *f = strncmp(entry->d_name, "run.", 4) ? NULL : fopen(path, "re");
+        if (f && fread(head, 1, sizeof head, f) == sizeof head &&
+            !memcmp(head, "PGKBRANC", NAME)) {
+            memcpy(&one, head + FIRST_COUNTER, sizeof one);
+            n += (double)one;
+        }
+        if (f)
+            fclose(f);
+    }
+    if (folder)
+        closedir(folder);
+    return n;
+}
+
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+struct runs {
+    unsigned n;
+    double cpu_s, began_s;
+    bool by_clock; /* as they are short */
+};
+
+static bool is_enough(const struct pgo_load *load, const struct runs *r)
+{
+    enum { CPU_S = 5, WALL_S = 30, RUNS = 1000 };
+    if (load->runs)
+        return r->n >= load->runs;
+    return load->for_s > 0 || r->cpu_s >= CPU_S || r->n >= RUNS ||
+           seconds() - r->began_s >= WALL_S;
+}
+
+/* The first run shows whether its processes last for ticks of the kernel's clock. */
+static void record_runs(const struct pgo_load *load, const char *event, struct runs *r)
+{
+    const double least = 0.3; /* of the ticks that its time should have */
+    const double some_ticks_s = 0.05;
+    char *users = pgo_saved("PGOKIT_BRANCHES_OPTIONS");
+    struct record_ended ended;
+    if (!event) {
+        preload_recorder();
+        load_recorder(load, users, false);
+    }
+    r->began_s = seconds();
+    r->cpu_s = record_once(load, event, r->n++);
+    bool is_short = !event && (r->cpu_s < some_ticks_s ||
+                               ticks(load) < least * r->cpu_s * (double)load->frequency);
+    while (!is_enough(load, r)) {
+        if (!is_short) {
+            r->cpu_s += record_once(load, event, r->n++);
+            continue;
+        }
+        load_recorder(load, users, true);
+        is_short = pgo_try(load->run, &ended);
+        r->by_clock = is_short;
+        r->n += is_short;
+        r->cpu_s += is_short ? record_cpu_s(&ended) : 0;
+        if (!is_short) /* it does not bear to be interrupted */
+            load_recorder(load, users, false);
+    }
+    pgo_put_back("PGOKIT_BRANCHES_OPTIONS", users);
 }
 
 void pgo_record(const struct pgo_load *load, struct record_files *recordings)
 {
-    enum { SECONDS = 5, RUNS_MAX = 20 };
     const char *event = perf_check_branches();
     char template[PATH_MAX + 16];
-    char *preload = pgo_saved("LD_PRELOAD"), *recorder = pgo_saved("PGOKIT_BRANCHES_OPTIONS");
+    char *preload = pgo_saved("LD_PRELOAD");
+    struct runs r = {0};
     snprintf(template, sizeof template, "%s/run.%%p", load->scratch);
     pgo_say(load->quiet, "records %s: %s",
             event ? "the branch records of this machine" : "branches in the program", load->run);
-    if (!event)
-        load_recorder(load);
     record_files_before(recordings, template);
-    double total = 0;
-    unsigned n = 0;
-    do
-        total += record_once(load, event, n++);
-    while (load->runs ? n < load->runs : total < SECONDS && n < RUNS_MAX);
+    record_runs(load, event, &r);
     pgo_put_back("LD_PRELOAD", preload);
-    pgo_put_back("PGOKIT_BRANCHES_OPTIONS", recorder);
     record_files_after(recordings, template);
     if (!recordings->n)
-        pgo_stop("nothing was recorded. Is the program linked statically? Does --run start it, and "
-                 "run it for 20 ms or more?");
-    pgo_say(load->quiet, "recorded %u run%s, %.1f s of processor time", n, n == 1 ? "" : "s",
-            total);
+        pgo_stop("nothing was recorded. Does --run start a program that the build makes, and does "
+                 "that compute for some milliseconds?");
+    pgo_say(load->quiet, "recorded %u run%s, %.1f s of processor time%s", r.n, r.n == 1 ? "" : "s",
+            r.cpu_s, r.by_clock ? ", by the time on the clock, as its processes are short" : "");
 }

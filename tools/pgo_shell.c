@@ -100,10 +100,15 @@ static void end_rest(struct record_ended *ended)
     }
 }
 
+static bool ended_well(const struct record_ended *ended)
+{
+    return !ended->signal && (!ended->exit_code || load.expected[ended->exit_code & 255]);
+}
+
 static void check_load(const char *what, const char *command, const struct record_ended *ended)
 {
     char hint[256] = "";
-    if (!ended->signal && (!ended->exit_code || load.expected[ended->exit_code & 255]))
+    if (ended_well(ended))
         return;
     if (ended->exit_code != 126 && ended->exit_code != 127)
         snprintf(hint, sizeof hint, "\npgokit: if it ends so when all is well, give --expect-exit "
@@ -142,6 +147,14 @@ void pgo_shell(const char *what, const char *command, struct record_ended *ended
     start(command, 0, ended);
     check_load(what, command, ended);
     end_rest(ended);
+}
+
+bool pgo_try(const char *command, struct record_ended *ended)
+{
+    start(command, 0, ended);
+    const bool well = ended_well(ended);
+    end_rest(ended);
+    return well;
 }
 
 void pgo_shell_for(const char *what, const char *command, double seconds,

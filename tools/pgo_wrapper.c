@@ -17,6 +17,7 @@
 #define CLANG  "PGOKIT_PGO_CLANG"  /* the flags that are added, with spaces between them */
 #define GCC    "PGOKIT_PGO_GCC"
 #define RUST   "PGOKIT_PGO_RUST"
+#define STATIC "PGOKIT_PGO_STATIC" /* the recorder for static programs, if it is linked into them */
 
 /* ---- names ---- */
 
@@ -110,6 +111,12 @@ void pgo_wrap_compilers(const char *folder)
 void pgo_wrapper_flags(const char *clang, const char *gcc, const char *rust)
 {
     if (setenv(CLANG, clang, 1) || setenv(GCC, gcc, 1) || setenv(RUST, rust, 1))
+        pgo_stop("out of memory");
+}
+
+void pgo_wrapper_archive(const char *archive)
+{
+    if (setenv(STATIC, archive, 1))
         pgo_stop("out of memory");
 }
 
@@ -252,7 +259,7 @@ static char **with_flags(char **argv, const char *flags, const char *others)
 {
     size_t n = 0;
     char *text = strdup(flags);
-    char **all = calloc(count(argv) + strlen(flags) / 2 + 2, sizeof *all);
+    char **all = calloc(count(argv) + strlen(flags) / 2 + 4, sizeof *all);
     if (!text || !all)
         fail(EXIT_RECORD_FAILED, argv[0], "out of memory");
     for (char **argument = argv; *argument; argument++)
@@ -262,6 +269,22 @@ static char **with_flags(char **argv, const char *flags, const char *others)
         if (*flag && !has(argv, flag))
             all[n++] = flag;
     return all;
+}
+
+static bool links_statically(char **argv)
+{
+    return (has(argv, "-static") || has(argv, "-static-pie") || has(argv, "--static")) &&
+           !has(argv, "-c") && !has(argv, "-S") && !has(argv, "-E") && !has(argv, "-r") &&
+           !has(argv, "-shared");
+}
+
+/* with_flags has left the space. */
+static void add_recorder(char **argv)
+{
+    char *archive = strdup(record_environment(STATIC));
+    argv += count(argv);
+    *argv++ = (char *)(uintptr_t)"-Wl,-u,pgokit_branches_start"; /* which execv does not change */
+    *argv = archive;
 }
 
 static int run_compiler(const char *folder, char **argv)
@@ -277,7 +300,10 @@ static int run_compiler(const char *folder, char **argv)
             note_seen(folder, name);
         argv = with_flags(argv, record_environment(clang ? CLANG : GCC),
                           record_environment(clang ? GCC : CLANG));
+        if (*record_environment(STATIC) && links_statically(argv) && !is_trial(argv))
+            add_recorder(argv);
     }
+    argv[0] = path; /* from which gcc finds its parts, if it has a slash */
     execv(path, argv);
     fail(EXIT_NOT_EXECUTABLE, path, strerror(errno));
 }

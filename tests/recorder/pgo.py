@@ -21,11 +21,12 @@ SOURCE = program_text("often_seldom.c", os.path.join(HERE, "programs"))
 BUILD = "$CC $CFLAGS $LDFLAGS app.c -o app"
 
 
-def pgo(folder, *options, status=0, build=BUILD, command="./app 400000000", source=SOURCE):
+def pgo(folder, *options, status=0, build=BUILD, command="./app 400000000", source=SOURCE,
+        env=None):
     with open(os.path.join(folder, "app.c"), "w", encoding="ascii") as file:
         file.write(source)
     return run([PGOKIT, "pgo", "--build", build, "--run", command, "--record", "1", *options],
-               folder, status=status)
+               folder, status=status, env=env)
 
 
 def read(folder, name):
@@ -142,6 +143,122 @@ def stops(folder):
         texts = (message,) if isinstance(message, str) else message
         require(any(text in done.stderr for text in texts), f"expected: {message}\n{done.stderr}")
         require("processor time of" not in done.stdout, done.stdout)
+
+
+def short_runs(folder):
+    """Of some ms, alone and many in one run: ticks of the kernel's clock would miss most of them."""
+    tool("gcc-12")
+    for command in ("./app 2000000", "seq 100 | xargs -P 4 -I{} ./app 1000000"):
+        done = pgo(folder, "--cc", "gcc-12", "-n", "0", "--record", "30" if "seq" not in command
+                   else "2", command=command)
+        require("by the time on the clock, as its processes are short" in done.stderr, done.stderr)
+        samples = re.search(r"samples +([\d,]+)", done.stderr).group(1)
+        require(int(samples.replace(",", "")) > 50, done.stderr)
+
+
+def linked_statically(folder):
+    """The recorder is in it to record, and in neither build that is measured; nor in a shell."""
+    tool("gcc-12")
+    done = pgo(folder, "--cc", "gcc-12", "-n", "1", build=BUILD + " -static",
+               command="sh -c './app 300000000; true'")
+    require(done.stderr.count("is linked statically, so the recorder is linked into it") == 1,
+            done.stderr)
+    require("often" in run([PGOKIT, "show", "pgo.afdo"], folder).stdout, "the profile")
+    require("pgbr_" not in run(["nm", "app"], folder).stdout, "the recorder stays in the program")
+
+
+SERVER = """
+int main(void)
+{
+    char asked[64];
+    long n;
+    for (;;) {
+        FILE *f = fopen("requests", "r");
+        while (f && fgets(asked, sizeof asked, f))
+            for (n = atol(asked); n > 0; n--)
+                sink += n % 64 ? often(n) : seldom(n);
+        if (f)
+            fclose(f);
+    }
+}
+"""
+
+
+def service(folder):
+    """Ended after its time, also where a shell has started it; measured by its own time."""
+    tool("gcc-12")
+    os.mkfifo(os.path.join(folder, "requests"))
+    source = SOURCE[:SOURCE.index("int main")] + SERVER
+    options = ("--cc", "gcc-12", "--for", "1s", "-n", "1")
+    command = "(sleep 0.1; echo 200000000 >requests) & ./app; true"
+    done = pgo(folder, *options, source=source, command=command)
+    require("is not measured without --measure" in done.stderr and not done.stdout, done.stderr)
+    shown = run([PGOKIT, "show", "pgo.afdo"], folder).stdout
+    require("often" in shown, shown)
+    client = "echo 100000000 >requests; i=0; while [ $i -lt 100000 ]; do i=$((i + 1)); done"
+    done = pgo(folder, *options, "--measure", client + "; echo 1 >requests", source=source,
+               command=command.replace("200000000", "100000000"))
+    took = float(re.search(r"without a profile +(\d\.\d+) s", done.stdout).group(1))
+    require(took > 0.05, f"the time is that of the client: {done.stdout}")
+    for command, said in (("exit 4", "ended after 0.0 s, before the 1 s of --for"),
+                          ("sleep 0.2; kill -SEGV $$", "was ended by signal 11")):
+        done = pgo(folder, *options, source=source, command=command, status=2)
+        require(said in done.stderr, done.stderr)
+
+
+def other_exit(folder):
+    tool("gcc-12")
+    command = "./app 200000000; exit 20"
+    done = pgo(folder, "--cc", "gcc-12", "-n", "0", command=command, status=2)
+    require("give --expect-exit 20\n" in done.stderr, done.stderr)
+    done = pgo(folder, "--cc", "gcc-12", "-n", "1", "--expect-exit", "10,20", command=command)
+    require("speed" in done.stdout, done.stdout)
+    for option in ("--expect-exit=x", "--expect-exit=1,", "--expect-exit=256", "--for=1x"):
+        require("not '" in pgo(folder, option, status=2).stderr, option)
+
+
+def left_processes(folder):
+    tool("gcc-12")
+    done = pgo(folder, "--cc", "gcc-12", "-n", "0", command="./app 100000000; sleep 200 &")
+    require("1 process still ran after the command, and was ended" in done.stderr, done.stderr)
+
+
+def mixed(folder):
+    """C by gcc in a build whose C++ is by clang: one profile, for what compiles most."""
+    tool("gcc-12")
+    tool("clang-22")
+    build = ("clang-22 -O2 -c app.c && cp app.c b.c && clang-22 -O2 -Dmain=b -Dsink=d "
+             "-c b.c && echo 'int c(void) { return 1; }' >c.c && gcc-12 -O2 -c c.c && "
+             "clang-22 app.o b.o c.o -o app")
+    done = pgo(folder, "-n", "0", build=build, env={"CC": "clang-22"})
+    require("the build also uses gcc-12, 1 of 4 times" in done.stderr, done.stderr)
+    require(done.stderr.count("builds without") == 1, done.stderr)
+
+
+WRAPPED = """set -e
+mkdir -p own/bin
+export PATH=$PWD/own/bin:$PATH
+printf '%s' '-O2 -c' >rsp
+$1 @rsp app.c -o app.o
+$1 -E app.c >/dev/null
+$1 -S -O2 app.c -o other.s
+$1 -c other.s -o other.o
+$1 app.o -o app "-DTEXT=a b"
+strip app
+"""
+
+
+def called_oddly(folder):
+    """Response files, an assembler, another folder in front of PATH, ccache, a call of strip."""
+    tool("gcc-12")
+    ways = ["gcc-12"] + (["ccache gcc-12"] if shutil.which("ccache") else [])
+    if os.path.exists("/usr/lib/ccache/gcc-12"):
+        ways.append("env PATH=/usr/lib/ccache:$PATH gcc-12")
+    for way_ in ways:
+        done = pgo(folder, "--cc", "gcc-12", "-n", "0",
+                   build=WRAPPED.replace("$1", way_))
+        require("the programs are built with the profile" in done.stderr, done.stderr)
+        require("often" in run([PGOKIT, "show", "pgo.afdo"], folder).stdout, "the profile")
 
 
 # Each step waits or fails when it is its turn; the build is the first one or the second.
@@ -352,6 +469,13 @@ def main():
     cases.run("a build that fails", failed_build)
     cases.run("a program and a library", several_files)
     cases.run("where it stops", stops)
+    cases.run("short programs", short_runs)
+    cases.run("a static program behind a shell", linked_statically)
+    cases.run("a service", service)
+    cases.run("another exit status", other_exit)
+    cases.run("processes that outlive the command", left_processes)
+    cases.run("several compilers", mixed)
+    cases.run("compilers that are called oddly", called_oddly)
     cases.run("interrupted", interrupted)
     cases.run("a full disk", full_disk)
     cases.finish()
