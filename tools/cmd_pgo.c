@@ -19,15 +19,16 @@ static const char help[] =
     "Makes a program faster: builds it, records where it spends its time, makes a\n"
     "profile, builds again with the profile, and measures both builds in turn. The\n"
     "commands are run by the shell in the current folder. It is built as its files\n"
-    "say: Cargo.toml, meson.build, CMakeLists.txt, configure or Makefile. The flags\n"
-    "are in CFLAGS and the like, and links with the names of compilers, in front of\n"
-    "PATH, add them in builds that do not use these variables.\n\n";
+    "say: Cargo.toml, meson.build, CMakeLists.txt, configure, Makefile, debian/rules\n"
+    "and others. The flags are in CFLAGS and the like, and links with the names of\n"
+    "compilers, in front of PATH, add them in builds that do not use these variables.\n\n";
 
 static const char examples[] =
     "  pgokit pgo --run './bench.sh'\n"
     "  pgokit pgo --gcc --run './pgo-build/app train.txt' \\\n"
     "      --measure './pgo-build/app other.txt'\n"
-    "  pgokit pgo --clean 'make clean' --build 'make app' --run './app train.txt'\n";
+    "  pgokit pgo --clean 'make clean' --build 'make app' --run './app train.txt'\n"
+    "  pgokit pgo --run './server' --for 60s --measure './client'\n";
 
 struct pgo {
     struct cli_common common;
@@ -112,7 +113,8 @@ static const struct option_row rows[] = {
      "windows for each second of processor time, where the machine has no branch records (default: "
      "250)", OPTION_NUMBER(struct pgo, frequency, 1, 10000),
      .page = "the range is 1 to 10000, but the ticks of the kernel's clock are the limit"},
-    {"record", 0, "N", "record N runs (default: as many as take 5 s of processor time, but 30 s at most)",
+    {"record", 0, "N",
+     "record N runs (default: as many as take 5 s of processor time, but 30 s at most)",
      OPTION_NUMBER(struct pgo, runs, 1, 10000)},
     {"rounds", 'n', "N", "measure each build so often, 0: not at all (default: 7)",
      OPTION_NUMBER(struct pgo, rounds, 0, 10000)},

@@ -72,7 +72,8 @@ static double record_once(const struct pgo_load *load, const char *event, unsign
     return record_cpu_s(&ended);
 }
 
-/* Ticks in the recordings so far, each a window if it could begin: docs/formats/branch-recording.md. */
+/* Ticks in the recordings so far, each a window if it could begin
+ * (docs/formats/branch-recording.md). */
 static double ticks(const struct pgo_load *load)
 {
     enum { NAME = 8, FIRST_COUNTER = 72 };
@@ -166,5 +167,6 @@ void pgo_record(const struct pgo_load *load, struct record_files *recordings)
         pgo_stop("nothing was recorded. Does --run start a program that the build makes, and does "
                  "that compute for some milliseconds?");
     pgo_say(load->quiet, "recorded %u run%s, %.1f s of processor time%s", r.n, r.n == 1 ? "" : "s",
-            r.cpu_s, r.by_clock ? ", by the time on the clock, as its processes are short" : "");
+            r.cpu_s,
+            r.by_clock ? ", by the time on the clock, as its processes are short" : "");
 }

@@ -146,7 +146,7 @@ def stops(folder):
 
 
 def short_runs(folder):
-    """Of some ms, alone and many in one run: ticks of the kernel's clock would miss most of them."""
+    """Of some ms, alone and many in one run: ticks of the kernel would miss most of them."""
     tool("gcc-12")
     for command in ("./app 2000000", "seq 100 | xargs -P 4 -I{} ./app 1000000"):
         done = pgo(folder, "--cc", "gcc-12", "-n", "0", "--record", "30" if "seq" not in command
@@ -435,6 +435,76 @@ def cargo(folder):
     require("steps" in shown or "main" in shown, shown)
 
 
+def put(folder, **files):
+    for name, text in files.items():
+        path = os.path.join(folder, name.replace("__", "/").replace("_", "."))
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="ascii") as file:
+            file.write(text)
+        os.chmod(path, 0o755)
+
+
+def workspace(folder):
+    """A member of a workspace, whose programs are in the folder of that; maturin, which calls
+    cargo."""
+    if not shutil.which("cargo") or run(["cargo", "--version"], folder, status=None).returncode:
+        raise Skip("there is no cargo here")
+    crate = '[package]\nname = "app"\nversion = "0.1.0"\nedition = "2018"\n'
+    python = '[build-system]\nrequires = ["maturin"]\nbuild-backend = "maturin"\n'
+    put(folder, Cargo_toml='[workspace]\nmembers = ["app"]\n[profile.release]\nstrip = true\n',
+        app__src__main_rs=RUST, app__Cargo_toml=crate, app__pyproject_toml=python,
+        bin__maturin='#!/bin/sh\n[ "$1 $2" = "build --release" ] && exec cargo build --release\n')
+    member = os.path.join(folder, "app")
+    done = run([PGOKIT, "pgo", "--run", "../target/release/app 2000000", "--record", "1", "-n",
+                "0"], member, env={"PATH": f"{folder}/bin:{os.environ['PATH']}"})
+    require("builds with the profile: maturin, as a release" in done.stderr, done.stderr)
+    shown = run([PGOKIT, "show", "pgo.afdo"], member).stdout
+    require("steps" in shown or "main" in shown, shown)
+
+
+RULES = """#!/usr/bin/make -f
+build:
+\techo "$$CFLAGS/$$DEB_CFLAGS_APPEND/$$DEB_LDFLAGS_APPEND/$$DEB_BUILD_OPTIONS" >>said
+\tgcc-12 -O2 $$DEB_CFLAGS_APPEND $$DEB_LDFLAGS_APPEND -o app app.c
+clean:
+\trm -f app
+"""
+
+
+def debian_rules(folder):
+    tool("gcc-12")
+    put(folder, debian__rules=RULES, app_c=SOURCE)
+    done = run([PGOKIT, "pgo", "--cc", "gcc-12", "--run", "./app 300000000", "--record", "1", "-n",
+                "0"], folder, env={"DEB_BUILD_OPTIONS": "noddebs"})
+    require("DEB_CFLAGS_APPEND='-g -fauto-profile=" in done.stderr, done.stderr)
+    first, second = read(folder, "said").splitlines()
+    require(re.match(r".*/-g/-Wl,--build-id/noddebs nocheck nodoc nostrip parallel=\d+$", first) and
+            "-fauto-profile" in second, f"{first}\n{second}")
+
+
+def other_folders(folder):
+    """What is no project yet, or a build folder of one, and what to do then."""
+    tool("gcc-12")
+    for files, said in (
+            ({"a__configure_ac": "", "a__autogen_sh": ""},
+             "only configure.ac is there: type ./autogen.sh"),
+            ({"b__configure_ac": ""}, "only configure.ac is there: type autoreconf -fi first"),
+            ({"c__CMakeCache_txt": "X:INTERNAL=1\nCMAKE_HOME_DIRECTORY:INTERNAL=/src/app\n",
+              "c__Makefile": ""}, "in the folder of the sources, /src/app, where it builds"),
+            ({"d__meson-private__x": ""}, "this folder is one that Meson builds in")):
+        put(folder, **files)
+        here = os.path.join(folder, next(iter(files))[0])
+        done = run([PGOKIT, "pgo", "--run", "true"], here, status=2)
+        require(said in done.stderr and done.stderr.count("\n") == 1, done.stderr)
+    put(folder, configure=CONFIGURE, app_c=SOURCE, config_status="#!/bin/sh\n"
+        "echo \"'--with x' 'CFLAGS=-O0' 'CC=tcc' '--y'\"\n")
+    os.rename(os.path.join(folder, "configure"), os.path.join(folder, "was"))
+    put(folder, configure='#!/bin/sh\necho "$#: $*" >args\nexec sh ./was\n')
+    run([PGOKIT, "pgo", "--cc", "gcc-12", "--run", "./app 300000000", "--record", "1", "-n", "0"],
+        folder)
+    require(read(folder, "args") == "2: --with x --y\n", read(folder, "args"))
+
+
 RUST = """fn steps(mut n: u64) -> u64 {
     let mut count = 0;
     while n != 1 {
@@ -462,6 +532,9 @@ def main():
               "ninja")
     cases.run("by configure", by_its_files, "configure", CONFIGURE, "./app")
     cases.run("by Cargo.toml", cargo)
+    cases.run("by maturin in a member of a workspace", workspace)
+    cases.run("by debian/rules", debian_rules)
+    cases.run("folders that are no project", other_folders)
     cases.run("clang-22", way, "clang-22", "-fprofile-sample-use=")
     cases.run("gcc-12", way, "gcc-12", "-fauto-profile=")
     cases.run("flags of the user", own_flags)
