@@ -55,6 +55,24 @@ static void put_back(int stream, int was)
         close(was);
 }
 
+/* A command that cleans may have removed it: `dh clean` removes what is called *.log. */
+static void keep_log(void)
+{
+    struct stat s;
+    char part[SHOWN_BYTES];
+    ssize_t n;
+    if (!stat(log_file.path, &s))
+        return;
+    int again = open(log_file.path, O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
+    if (again < 0)
+        return;
+    for (off_t at = 0; (n = pread(log_file.fd, part, sizeof part, at)) > 0; at += n)
+        if (write(again, part, (size_t)n) != n)
+            break;
+    close(log_file.fd);
+    log_file.fd = again;
+}
+
 static void end_children(int sig)
 {
     (void)pgo_signal_children(sig);
@@ -76,6 +94,7 @@ bool pgo_log_run_for(const char *program, const char *const *words, bool errors_
     put_back(STDOUT_FILENO, out);
     if (errors_too)
         put_back(STDERR_FILENO, err);
+    keep_log();
     errno = why;
     return started;
 }

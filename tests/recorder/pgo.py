@@ -467,7 +467,7 @@ build:
 \techo "$$CFLAGS/$$DEB_CFLAGS_APPEND/$$DEB_LDFLAGS_APPEND/$$DEB_BUILD_OPTIONS" >>said
 \tgcc-12 -O2 $$DEB_CFLAGS_APPEND $$DEB_LDFLAGS_APPEND -o app app.c
 clean:
-\trm -f app
+\trm -f app *.log
 """
 
 
@@ -477,6 +477,8 @@ def debian_rules(folder):
     done = run([PGOKIT, "pgo", "--cc", "gcc-12", "--run", "./app 300000000", "--record", "1", "-n",
                 "0"], folder, env={"DEB_BUILD_OPTIONS": "noddebs"})
     require("DEB_CFLAGS_APPEND='-g -fauto-profile=" in done.stderr, done.stderr)
+    log = read(folder, "pgo.afdo.log")
+    require(log.count("gcc-12 -O2 $DEB_CFLAGS_APPEND") == 2, f"the log was removed: {log}")
     first, second = read(folder, "said").splitlines()
     require(re.match(r".*/-g/-Wl,--build-id/noddebs nocheck nodoc nostrip parallel=\d+$", first) and
             "-fauto-profile" in second, f"{first}\n{second}")
