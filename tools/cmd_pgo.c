@@ -274,6 +274,8 @@ static int run(int argc, char **argv)
     pgo_keep(&p.files, scratch, true);
     say(&p, "the programs are built with the profile, %s", p.output);
     int exit_code = EXIT_DONE;
+    if (p.rounds && p.measure == p.run)
+        say(&p, "measures what it was trained on, as --measure names no other command");
     if (p.rounds)
         exit_code = measure(&p);
     else
