@@ -68,6 +68,8 @@ struct pgo_project {
 };
 /* NULL: by none of the known build systems. With a command of the user, what is known of that. */
 const struct pgo_project *pgo_find_project(const char *command);
+/* The next one that the folder can be built by; NULL: none. */
+const struct pgo_project *pgo_other_project(const struct pgo_project *project);
 /* Where cargo builds, if that is not below the current folder; "" else. */
 const char *pgo_target_folder(void);
 

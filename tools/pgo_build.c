@@ -25,6 +25,11 @@ static const char *hint(const struct pgo_builder *b)
         return "\npgokit: if the build calls clang by its path, give --clang";
     if (b->project && b->project->hint)
         return b->project->hint;
+    const struct pgo_project *other = b->project ? pgo_other_project(b->project) : NULL;
+    char *text;
+    if (other && asprintf(&text, "\npgokit: the folder can also be built by %s: give --build '%s' "
+                                 "--clean '%s'", other->name, other->build, other->clean) > 0)
+        return text;
     if (b->compiler->is_usual)
         return b->compiler->clang ? "\npgokit: this was clang, as none was named. If it builds by "
                                     "gcc, give --gcc"

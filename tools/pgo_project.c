@@ -120,6 +120,19 @@ static const struct pgo_project *find(bool refuses)
     return NULL;
 }
 
+const struct pgo_project *pgo_other_project(const struct pgo_project *project)
+{
+    const size_t n = sizeof projects / sizeof *projects;
+    size_t i = 0;
+    while (i < n && project != &projects[i])
+        i++;
+    for (; i < n; i++)
+        if (!projects[i].shown && strcmp(project->name, projects[i].name) != 0 &&
+            fits(&projects[i]))
+            return &projects[i];
+    return NULL;
+}
+
 static bool has_any(const char *command, const char *const *words, size_t n)
 {
     while (n-- > 0)

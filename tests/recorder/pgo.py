@@ -499,6 +499,10 @@ def other_folders(folder):
         here = os.path.join(folder, next(iter(files))[0])
         done = run([PGOKIT, "pgo", "--run", "true"], here, status=2)
         require(said in done.stderr and done.stderr.count("\n") == 1, done.stderr)
+    put(folder, e__configure="exit 1", e__Makefile="clean:\n")
+    done = run([PGOKIT, "pgo", "--run", "true"], os.path.join(folder, "e"), status=2)
+    require("can also be built by make: give --build 'make -j$(nproc)' --clean 'make clean'\n"
+            in done.stderr, done.stderr)
     put(folder, configure=CONFIGURE, app_c=SOURCE, config_status="#!/bin/sh\n"
         "echo \"'--with x' 'CFLAGS=-O0' 'CC=tcc' '--y'\"\n")
     os.rename(os.path.join(folder, "configure"), os.path.join(folder, "was"))
