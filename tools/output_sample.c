@@ -48,6 +48,9 @@ static const struct option_row file_rows[] = {
     {"md5", 0, NULL, "names as GUIDs", OPTION_FLAG(struct sample_output, write.md5),
      .page = "names that are known by GUID only are written so in any case"},
     {"compress", 0, NULL, "sections with zlib", OPTION_FLAG(struct sample_output, write.compress)},
+    {"by-name", 0, NULL, "in a text functions by name",
+     OPTION_FLAG(struct sample_output, write.by_name),
+     .page = "two versions of such a text can be compared and merged line by line"},
     {0},
 };
 const struct option_table sample_file_options = {"sample file", NULL, file_rows};
@@ -60,7 +63,8 @@ static const struct option_choice passes[] = {
 
 /* The value may be left out. */
 static const struct option_choice suffixes[] = {
-    {"selected", PGK_SAMPLE_SUFFIXES_SELECTED}, {"all", PGK_SAMPLE_SUFFIXES_ALL}, {0}};
+    {"selected", PGK_SAMPLE_SUFFIXES_SELECTED}, {"all", PGK_SAMPLE_SUFFIXES_ALL},
+    {"gcc", PGK_SAMPLE_SUFFIXES_GCC}, {0}};
 
 static void take_suffixes(const struct option_given *given)
 {
@@ -91,10 +95,11 @@ static const struct option_row output_rows[] = {
      OPTION_CHOICE(struct sample_output, layout, layouts),
      OPTION_GIVEN(struct sample_output, relayout),
      .page = "a flat profile has no attributes of contexts, which a note reports"},
-    {"canonical", 0, "[POLICY]", "drop suffixes of names: selected (default) or all",
+    {"canonical", 0, "[POLICY]", "drop suffixes of names: selected (default), all or gcc",
      OPTION_CALL_FOR(struct sample_output, suffixes, take_suffixes), .choices = suffixes,
      OPTION_GIVEN(struct sample_output, canonical),
-     .page = "`selected` drops `.llvm.N` and `.part.N`"},
+     .page = "`selected` drops `.llvm.N` and `.part.N`, `gcc` what gcc appends to clones and "
+             "parts"},
     {"merge-cold", 0, NULL, "cold contexts become those of their last frames",
      OPTION_FLAG(struct sample_output, trim.merge)},
     {"trim-cold", 0, NULL, "leave cold contexts out", OPTION_FLAG(struct sample_output, trim.trim)},

@@ -335,6 +335,8 @@ int pgk_sample_trim(struct pgk_sample **profile, const struct pgk_sample_trim_op
 enum pgk_sample_suffixes {
     PGK_SAMPLE_SUFFIXES_SELECTED, /* .llvm.N and .part.N, as compilers drop them */
     PGK_SAMPLE_SUFFIXES_ALL,      /* from the first dot on */
+    PGK_SAMPLE_SUFFIXES_GCC,      /* of gcc's clones and parts: .isra.N, .constprop.N, .part.N,
+                                     .cold.N and .cold, all that there are */
 };
 /* Names without what compilers append; functions that get one name are added up. */
 int pgk_sample_canonicalise(struct pgk_sample **profile, enum pgk_sample_suffixes suffixes,
@@ -393,6 +395,7 @@ struct pgk_sample_write_opts {
     uint64_t size_limit; /* bytes; leave the coldest functions out to fit; 0: no limit */
     uint32_t version;    /* of extensible binary: 103, or 104 for LLVM 23 and later; 0: 103 */
     unsigned gcc_release; /* of PGK_SAMPLE_GCC: 11, for gcc 5 to 11, to 16; 0: 15 */
+    bool by_name;        /* of text: functions by name, not the one with the most samples first */
 };
 /* Sets `encoding` and `gcc_release` to what a name says: that of an encoding, or a release of gcc
  * as "gcc16". Compilers make different things of one profile, so for a release names of clones,

@@ -238,6 +238,25 @@ size_t pgk_sample_drop_numbered(const char *s, size_t len, const char *const *su
     return len;
 }
 
+/* Length without one of the suffixes that gcc appends to clones and parts; a number follows most
+ * of them. */
+static size_t drop_gcc_suffix(const char *s, size_t len)
+{
+    static const char *const suffixes[] = {".isra.", ".constprop.", ".part.", ".cold."};
+    static const char cold[] = ".cold";
+    size_t plain = pgk_sample_drop_numbered(s, len, suffixes, PGK_COUNTOF(suffixes));
+    if (plain == len && len > strlen(cold) && !memcmp(s + len - strlen(cold), cold, strlen(cold)))
+        plain -= strlen(cold);
+    return plain;
+}
+
+size_t pgk_sample_drop_gcc_suffixes(const char *s, size_t len)
+{
+    for (size_t shorter; (shorter = drop_gcc_suffix(s, len)) < len;)
+        len = shorter;
+    return len;
+}
+
 /* ---- order ---- */
 
 /* Eight bytes of a spelling as a big-endian number, zeros after its end: comparisons take place in

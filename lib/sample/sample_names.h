@@ -56,6 +56,9 @@ size_t pgk_sample_drop_suffixes(const char *s, size_t len);
 /* Length without a suffix that ends the name but for a number, as ".isra." in "f.isra.0". */
 size_t pgk_sample_drop_numbered(const char *s, size_t len, const char *const *suffixes, size_t n);
 
+/* Length without the suffixes of all clones and parts that gcc makes of a function. */
+size_t pgk_sample_drop_gcc_suffixes(const char *s, size_t len);
+
 /* Sets rank[id] so that ranks order names as LLVM does: GUIDs by number, then spellings bytewise.
  * `rank` has space for t->v.n numbers. False when out of memory. */
 bool pgk_sample_names_rank(const struct pgk_sample_names *t, uint32_t *rank);

@@ -128,8 +128,9 @@ static uint32_t canonical_name(void *ctx, struct pgk_sample *into,
     const char *dot = memchr(name->s, '.', name->len);
     size_t len = name->len;
     if (dot && dot > name->s)
-        len = suffixes == PGK_SAMPLE_SUFFIXES_ALL ? (size_t)(dot - name->s)
-                                                  : pgk_sample_drop_suffixes(name->s, name->len);
+        len = suffixes == PGK_SAMPLE_SUFFIXES_ALL   ? (size_t)(dot - name->s)
+              : suffixes == PGK_SAMPLE_SUFFIXES_GCC ? pgk_sample_drop_gcc_suffixes(name->s, len)
+                                                    : pgk_sample_drop_suffixes(name->s, len);
     return pgk_sample_name(into, name->s, len ? len : name->len);
 }
 

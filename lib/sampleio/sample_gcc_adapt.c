@@ -27,30 +27,11 @@ static int check(const struct pgk_sample *p, struct pgk_err *err)
 
 /* ---- names of clones ---- */
 
-/* Length without one of the suffixes that gcc appends to clones and parts; a number follows most
- * of them. */
-static size_t drop_suffix(const char *s, size_t len)
-{
-    static const char *const suffixes[] = {".isra.", ".constprop.", ".part.", ".cold."};
-    static const char cold[] = ".cold";
-    size_t plain = pgk_sample_drop_numbered(s, len, suffixes, PGK_COUNTOF(suffixes));
-    if (plain == len && len > strlen(cold) && !memcmp(s + len - strlen(cold), cold, strlen(cold)))
-        plain -= strlen(cold);
-    return plain;
-}
-
-static size_t drop_suffixes(const char *s, size_t len)
-{
-    for (size_t shorter; (shorter = drop_suffix(s, len)) < len;)
-        len = shorter;
-    return len;
-}
-
 static size_t plain_length(const struct pgk_gcc_compiler *compiler,
                            const struct pgk_sample_name *name)
 {
     if (compiler->clones != PGK_GCC_FIRST_DOT)
-        return drop_suffixes(name->s, name->len);
+        return pgk_sample_drop_gcc_suffixes(name->s, name->len);
     const char *dot = memchr(name->s, '.', name->len);
     return dot && dot > name->s ? (size_t)(dot - name->s) : name->len;
 }

@@ -8,6 +8,8 @@
 #include "sample_partial.h"
 #include "sample_spelling.h"
 
+#include <stdlib.h>
+
 struct writer {
     const struct pgk_sample *p;
     struct pgk_sample_order order;
@@ -166,19 +168,71 @@ static void put_top(struct writer *w, uint32_t top, bool flat_marks)
         put_str(&w->line, " !Flat\n");
 }
 
-int pgk_sample_text_write(const struct pgk_sample *p, size_t n, bool flat_marks,
-                          bool vtables, struct pgk_sink *out, struct pgk_err *err)
+static int write_tops(const struct pgk_sample *p, const uint32_t *tops, size_t n, bool flat_marks,
+                      bool vtables, struct pgk_sink *out, struct pgk_err *err)
 {
     struct writer w = {.p = p, .out = out, .order = {.p = p}, .vtables = vtables};
     for (size_t i = 0; i < n; i++) {
         pgk_sample_prefetch_behind(p, i, n);
-        put_top(&w, p->by_heat.v[i], flat_marks);
+        put_top(&w, tops[i], flat_marks);
     }
     pgk_line_flush(&w.line, out, 1);
     bool failed = w.line.failed || w.order.failed;
     pgk_line_free(&w.line);
     pgk_order_free(&w.order);
     return failed ? pgk_fail_nomem(err) : 0;
+}
+
+int pgk_sample_text_write(const struct pgk_sample *p, size_t n, bool flat_marks,
+                          bool vtables, struct pgk_sink *out, struct pgk_err *err)
+{
+    return write_tops(p, p->by_heat.v, n, flat_marks, vtables, out, err);
+}
+
+/* ---- by name ---- */
+
+struct ranked {
+    uint32_t rank, top;
+    size_t heat; /* its place by heat, which decides between contexts of a function */
+};
+
+static int by_rank(const void *a, const void *b)
+{
+    const struct ranked *x = a, *y = b;
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    return (x->heat > y->heat) - (x->heat < y->heat);
+}
+
+static bool sort_by_name(const struct pgk_sample *p, size_t n, uint32_t *tops)
+{
+    uint32_t *rank = pgk_mem_alloc(p->names.list.n + 1, sizeof *rank);
+    struct ranked *order = pgk_mem_alloc(n + 1, sizeof *order);
+    const bool ok = rank && order && pgk_sample_names_rank(&p->names, rank);
+    for (size_t i = 0; ok && i < n; i++) {
+        const uint32_t top = p->by_heat.v[i];
+        order[i] = (struct ranked){rank[p->nodes.v[top].name], top, i};
+    }
+    if (ok)
+        qsort(order, n, sizeof *order, by_rank);
+    for (size_t i = 0; ok && i < n; i++)
+        tops[i] = order[i].top;
+    pgk_mem_free(rank);
+    pgk_mem_free(order);
+    return ok;
+}
+
+/* So that two texts of a program have their functions at the same places. */
+static int write_by_name(const struct pgk_sample *p, size_t n,
+                         const struct pgk_sample_write_opts *opts, struct pgk_sink *out,
+                         struct pgk_err *err)
+{
+    uint32_t *tops = pgk_mem_alloc(n + 1, sizeof *tops);
+    const bool ok = tops && sort_by_name(p, n, tops);
+    int status = ok ? write_tops(p, tops, n, opts->split_layout, opts->vtables, out, err)
+                    : pgk_fail_nomem(err);
+    pgk_mem_free(tops);
+    return status;
 }
 
 /* ---- among the formats ---- */
@@ -200,6 +254,8 @@ static int write(const struct pgk_sample *profile, size_t n,
                  const struct pgk_sample_write_opts *opts, struct pgk_sink *out,
                  struct pgk_err *err)
 {
+    if (opts->by_name)
+        return write_by_name(profile, n, opts, out, err);
     return pgk_sample_text_write(profile, n, opts->split_layout, opts->vtables, out, err);
 }
 
