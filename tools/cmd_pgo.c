@@ -1,6 +1,6 @@
 /* pgokit pgo: the whole way to a faster program in one command. Builds, records, makes the profile,
  * builds again with it, and measures both. */
-#include "pgo.h"
+#include "pgo_committed.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -28,7 +28,9 @@ static const char examples[] =
     "  pgokit pgo --gcc --run './pgo-build/app train.txt' \\\n"
     "      --measure './pgo-build/app other.txt'\n"
     "  pgokit pgo --clean 'make clean' --build 'make app' --run './app train.txt'\n"
-    "  pgokit pgo --run './server' --for 60s --measure './client'\n";
+    "  pgokit pgo --run './server' --for 60s --measure './client'\n"
+    "  pgokit pgo --record -o pgo/app.afdo --run './bench.sh'\n"
+    "  pgokit pgo --use pgo/app.afdo\n";
 
 struct pgo {
     struct cli_common common;
@@ -38,6 +40,7 @@ struct pgo {
     double for_s;                          /* of a service; 0: the command ends by itself */
     bool verbose, has_least, removes; /* `clean` is the project's own */
     double least; /* per cent of gain */
+    struct pgo_committed committed;
     struct pgo_compiler compiler;
     struct pgo_files files;
     struct record_files recordings;
@@ -113,7 +116,7 @@ static const struct option_row rows[] = {
      "windows for each second of processor time, where the machine has no branch records (default: "
      "250)", OPTION_NUMBER(struct pgo, frequency, 1, 10000),
      .page = "the range is 1 to 10000, but the ticks of the kernel's clock are the limit"},
-    {"record", 0, "N",
+    {"runs", 0, "N",
      "record N runs (default: as many as take 5 s of processor time, but 30 s at most)",
      OPTION_NUMBER(struct pgo, runs, 1, 10000)},
     {"rounds", 'n', "N", "measure each build so often, 0: not at all (default: 7)",
@@ -125,7 +128,12 @@ static const struct option_row rows[] = {
     {0},
 };
 static const struct option_table table = {"pgo", NULL, rows};
-static const struct option_group groups[] = {{&table, 0, 0}, CLI_COMMON(struct pgo), {0}};
+static const struct option_group groups[] = {
+    {&table, 0, 0},
+    OPTION_GROUP(pgo_committed_options, struct pgo, committed),
+    CLI_COMMON(struct pgo),
+    {0},
+};
 
 static void find_project(struct pgo *p)
 {
@@ -151,7 +159,8 @@ static void choose_service(struct pgo *p)
     if (p->has_least)
         cli_usage(&cmd_pgo, "to measure a service takes --measure, a command that uses it");
     p->rounds = 0;
-    say(p, "a service is not measured without --measure, a command that uses it");
+    if (!p->committed.record)
+        say(p, "a service is not measured without --measure, a command that uses it");
 }
 
 static void parse(struct pgo *p, int argc, char **argv)
@@ -159,9 +168,14 @@ static void parse(struct pgo *p, int argc, char **argv)
     option_parse(&cmd_pgo, groups, argc, argv, p);
     if (optind != argc)
         cli_usage(&cmd_pgo, "pgo takes no file; commands of several words are quoted");
-    if (!p->run)
+    pgo_committed_check(&p->committed, p->run, p->output,
+                        p->measure ? "measure" : p->has_least ? "fail-below" : NULL);
+    if (!p->run && !p->committed.use.n)
         cli_usage(&cmd_pgo, "pgo needs --run, how the program is used");
-    find_project(p);
+    if (!p->output && !p->committed.use.n)
+        p->output = DEFAULT_NAME;
+    if (!p->committed.flags)
+        find_project(p);
     if (p->has_least && !p->rounds)
         cli_usage(&cmd_pgo, "--fail-below needs rounds that are measured, not --rounds 0");
     if (p->for_s > 0)
@@ -193,7 +207,7 @@ static void generate(const struct pgo *p)
     }
     words[n++] = "-o";
     words[n++] = p->profile;
-    if (!p->compiler.clang) {
+    if (!p->compiler.clang && !p->committed.record) {
         words[n++] = "--to";
         words[n++] = to;
     }
@@ -208,8 +222,10 @@ static void generate(const struct pgo *p)
 
 static void open_log(struct pgo *p)
 {
-    if ((size_t)snprintf(p->log, sizeof p->log, "%s.log", p->output) >= sizeof p->log)
-        pgo_stop("the name is too long: %s", p->output);
+    const bool kept = p->committed.record || p->committed.use.n; /* where no log belongs */
+    const char *of = kept ? DEFAULT_NAME : p->output;
+    if ((size_t)snprintf(p->log, sizeof p->log, "%s.log", of) >= sizeof p->log)
+        pgo_stop("the name is too long: %s", of);
     pgo_log_open(p->log);
     say(p, "what the commands print goes to %s", p->log);
 }
@@ -246,42 +262,81 @@ static int measure(const struct pgo *p)
     return too_little ? EXIT_BELOW : EXIT_DONE;
 }
 
+/* What compilers get by a flag. */
+static void name_profile(struct pgo *p, const char *path)
+{
+    record_absolute(p->profile, sizeof p->profile, "the program", path, "");
+    if (strpbrk(p->profile, " \t\n'\"\\$"))
+        pgo_stop("compilers get the name of the profile in CFLAGS, which cannot hold '%s'; give "
+                 "another with -o", p->profile);
+}
+
+/* Records; then builds again and measures, or leaves that to --use. */
+static int record_and_build(struct pgo *p, struct pgo_builder *how)
+{
+    const struct pgo_load load = {p->run, how->scratch, p->frequency, p->runs, p->for_s,
+                                  p->common.quiet};
+    struct timespec started = pgo_build_first(how);
+    pgo_find_files(&p->files, &p->common.binaries, started);
+    pgo_keep(&p->files, how->scratch, false);
+    pgo_build_recorded(how, &p->files);
+    pgo_record(&load, &p->recordings);
+    generate(p);
+    if (p->committed.record) {
+        pgo_place(&p->files, false);
+        pgo_commit(&p->committed, p->profile, p->output, p->common.quiet);
+        return EXIT_DONE;
+    }
+    started = pgo_build(how, p->profile);
+    pgo_check_rebuilt(&p->files, started);
+    pgo_keep(&p->files, how->scratch, true);
+    say(p, "the programs are built with the profile, %s", p->output);
+    if (p->rounds && p->measure == p->run)
+        say(p, "measures what it was trained on, as --measure names no other command");
+    if (p->rounds)
+        return measure(p);
+    say_use(p);
+    return EXIT_DONE;
+}
+
+static int build(struct pgo *p)
+{
+    char own[PATH_MAX];
+    const bool kept = p->committed.record || p->committed.use.n;
+    if (!kept)
+        name_profile(p, p->output);
+    const char *scratch = pgo_start_guarded();
+    struct pgo_builder how = {p->build, p->clean, p->cc, scratch, &p->compiler, p->project,
+                              p->removes, p->common.quiet};
+    if ((size_t)snprintf(own, sizeof own, "%s/profile", scratch) >= sizeof own)
+        pgo_stop("the name is too long: %s", scratch);
+    if (kept)
+        name_profile(p, own);
+    pgo_wrap_compilers(scratch);
+    if (!p->verbose)
+        open_log(p);
+    pgo_keep_former(&p->common.binaries, scratch);
+    if (!p->committed.use.n)
+        return record_and_build(p, &how);
+    return pgo_use(&p->committed, &how, &p->common.binaries, p->profile, p->output) ? EXIT_DONE
+                                                                                  : EXIT_BELOW;
+}
+
 static int run(int argc, char **argv)
 {
-    struct pgo p = {.frequency = 250, .rounds = 7, .output = DEFAULT_NAME};
+    struct pgo p = {.frequency = 250, .rounds = 7};
+    int exit_code = EXIT_DONE;
     parse(&p, argc, argv);
     pgo_find_compiler(&p.compiler, p.cc, p.project);
-    record_absolute(p.profile, sizeof p.profile, "the program", p.output, "");
-    if (strpbrk(p.profile, " \t\n'\"\\$"))
-        pgo_stop("compilers get the name of the profile in CFLAGS, which cannot hold '%s'; give "
-                 "another with -o", p.profile);
-    const char *scratch = pgo_start_guarded();
-    pgo_wrap_compilers(scratch);
-    if (!p.verbose)
-        open_log(&p);
-    struct pgo_builder how = {p.build, p.clean, p.cc, scratch, &p.compiler, p.project, p.removes,
-                              p.common.quiet};
-    const struct pgo_load load = {p.run, scratch, p.frequency, p.runs, p.for_s, p.common.quiet};
-    pgo_keep_former(&p.common.binaries, scratch);
-    struct timespec started = pgo_build_first(&how);
-    pgo_find_files(&p.files, &p.common.binaries, started);
-    pgo_keep(&p.files, scratch, false);
-    pgo_build_recorded(&how, &p.files);
-    pgo_record(&load, &p.recordings);
-    generate(&p);
-    started = pgo_build(&how, p.profile);
-    pgo_check_rebuilt(&p.files, started);
-    pgo_keep(&p.files, scratch, true);
-    say(&p, "the programs are built with the profile, %s", p.output);
-    int exit_code = EXIT_DONE;
-    if (p.rounds && p.measure == p.run)
-        say(&p, "measures what it was trained on, as --measure names no other command");
-    if (p.rounds)
-        exit_code = measure(&p);
-    else
-        say_use(&p);
+    if (p.committed.flags) {
+        name_profile(&p, p.output);
+        pgo_print_flags(&p.committed, &p.compiler, p.profile);
+    } else {
+        exit_code = build(&p);
+    }
     record_files_free(&p.recordings);
     pgo_files_free(&p.files);
+    cli_list_free(&p.committed.use);
     cli_common_free(&p.common);
     return cli_finish_output(exit_code);
 }
@@ -290,7 +345,7 @@ const struct cli_verb cmd_pgo = {
     .name = "pgo",
     .summary = "builds a program with its own profile, and measures the gain",
     .help = help,
-    .exit_help = "0 done, 2 failed, 3 done and the gain is less than --fail-below",
+    .exit_help = "0 done, 2 failed, 3 done and less than --fail-below or --min-match",
     .run = run,
     .groups = groups,
     .examples = examples,

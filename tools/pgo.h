@@ -98,6 +98,10 @@ bool pgo_takes_same_profile(const struct pgo_compiler *compiler, const char *nam
  * compilers in front of PATH add; `profile` NULL: the first one. */
 void pgo_set_flags(const struct pgo_compiler *compiler, const char *profile);
 
+/* The flags of a compile with this profile, or if that is NULL, of one to be recorded; to be
+ * freed. */
+char *pgo_flags(const struct pgo_compiler *compiler, const char *profile);
+
 /* ---- compilers in front of PATH ---- */
 
 #define PGO_RUSTC "pgokit-rustc" /* the name of cargo's RUSTC_WRAPPER */
@@ -131,6 +135,11 @@ struct pgo_builder {
 /* Builds without the profile, and finds out which compiler the build uses; and builds with it.
  * Both return when the build began. */
 struct timespec pgo_build_first(struct pgo_builder *builder);
+/* The parts of the former: a build that removes the folder it makes if it fails, and then true if
+ * another compiler made most of it, which is now the builder's; *mixed: not all of it. Stops if
+ * --cc names ours. */
+struct timespec pgo_build_new(const struct pgo_builder *builder, const char *profile);
+bool pgo_follow_compiler(struct pgo_builder *builder, bool *mixed);
 struct timespec pgo_build(const struct pgo_builder *builder, const char *profile);
 /* Once more with the recorder in it, if nothing can be preloaded into a program. */
 struct pgo_files;
@@ -159,6 +168,9 @@ struct pgo_files {
 /* Programs and shared libraries below the current folder that changed since `since`, or if there
  * are any, those of `chosen`. Stops if there are none. */
 void pgo_find_files(struct pgo_files *files, const struct cli_list *chosen, struct timespec since);
+/* The same; false if there are none. */
+bool pgo_look_for_files(struct pgo_files *files, const struct cli_list *chosen,
+                        struct timespec since);
 /* Copies them to a folder, from which pgo_place puts them back. */
 void pgo_keep(struct pgo_files *files, const char *folder, bool with);
 void pgo_place(const struct pgo_files *files, bool with);

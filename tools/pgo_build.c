@@ -80,16 +80,21 @@ static void count(void *ctx, const char *name, long times)
     used->name = strdup(name);
 }
 
-struct timespec pgo_build_first(struct pgo_builder *b)
+struct timespec pgo_build_new(const struct pgo_builder *b, const char *profile)
 {
-    struct used used = {.builder = b};
     if (b->project && b->project->folder && b->project->build == b->build)
         pgo_undo_folder(b->project->folder);
-    struct timespec started = pgo_build(b, NULL);
+    struct timespec started = pgo_build(b, profile);
     pgo_keep_folder();
+    return started;
+}
+
+bool pgo_follow_compiler(struct pgo_builder *b, bool *mixed)
+{
+    struct used used = {.builder = b};
     pgo_each_used(b->scratch, count, &used);
     if (!used.name)
-        return started;
+        return false;
     const char *name = pgo_compiler_of_c(used.name);
     free(used.name);
     if (b->cc && !used.ours)
@@ -97,12 +102,20 @@ struct timespec pgo_build_first(struct pgo_builder *b)
     if (used.ours >= used.others) {
         pgo_say(b->quiet, "the build also uses %s, %ld of %ld times; what that compiles stays "
                           "without a profile", name, used.others, used.ours + used.others);
-        return started;
+        return false;
     }
     pgo_say(b->quiet, "the build uses %s, so the profile is for that", name);
     pgo_change_compiler(b->compiler, name);
+    *mixed = used.ours > 0;
+    return true;
+}
+
+struct timespec pgo_build_first(struct pgo_builder *b)
+{
+    bool mixed;
+    struct timespec started = pgo_build_new(b, NULL);
     /* What other compilers made has to be made by this one in both builds. */
-    return used.ours ? pgo_build(b, NULL) : started;
+    return pgo_follow_compiler(b, &mixed) && mixed ? pgo_build(b, NULL) : started;
 }
 
 static const char *first_static(const struct pgo_files *files)

@@ -165,14 +165,20 @@ static void set(const char *name, char *value)
 }
 
 /* What a compiler gets from us; `profile` NULL: it takes none, or there is none yet. Debug
- * information changes no code, so the first build is also what the second is measured against. */
+ * information changes no code, so the first build is also what the second is measured against. gcc
+ * would write the path of the profile into it. */
 static char *flags_of(bool clang, unsigned long release, const char *profile)
 {
     return text("%s%s%s%s", clang ? "-gline-tables-only -fdebug-info-for-profiling" : "-g",
                 !profile ? ""
                 : clang  ? " -fprofile-sample-use="
-                         : " -fauto-profile=",
+                         : " -gno-record-gcc-switches -fauto-profile=",
                 profile ? profile : "", profile && !clang && release == 12 ? GCC_12_LEAN : "");
+}
+
+char *pgo_flags(const struct pgo_compiler *c, const char *profile)
+{
+    return flags_of(c->clang, c->release, profile);
 }
 
 /* Flags of the compilers in front of PATH; the other one compiles as in the first build. Clang
@@ -212,7 +218,7 @@ static void set_debian(const char *ours)
                            i < 2 ? ours : "-Wl,--build-id"));
     /* What is tested is the same in both builds, and --run is what is recorded. */
     char *parallel = text(" parallel=%ld", sysconf(_SC_NPROCESSORS_ONLN));
-    set("DEB_BUILD_OPTIONS", text("%s nocheck nodoc nostrip%s", options,
+    set("DEB_BUILD_OPTIONS", text("%s nocheck nodoc nopgo nostrip%s", options,
                                   strstr(options, "parallel=") ? "" : parallel));
     free(parallel);
 }

@@ -83,7 +83,8 @@ static void search_all(struct pgo_files *files, struct timespec since)
         search_below(other, files, since);
 }
 
-void pgo_find_files(struct pgo_files *files, const struct cli_list *chosen, struct timespec since)
+bool pgo_look_for_files(struct pgo_files *files, const struct cli_list *chosen,
+                        struct timespec since)
 {
     char safe[256];
     for (size_t i = 0; i < chosen->n; i++) {
@@ -94,9 +95,14 @@ void pgo_find_files(struct pgo_files *files, const struct cli_list *chosen, stru
         add(files, chosen->v[i]);
     }
     if (chosen->n)
-        return;
+        return true;
     search_all(files, since);
-    if (!files->n)
+    return files->n > 0;
+}
+
+void pgo_find_files(struct pgo_files *files, const struct cli_list *chosen, struct timespec since)
+{
+    if (!pgo_look_for_files(files, chosen, since))
         pgo_stop("the build made no program below the current folder. If an earlier build has made "
                  "it, remove it before each build by --clean 'make clean'. If the build makes it "
                  "elsewhere, name it with -b");

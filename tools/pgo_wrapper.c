@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #define FOLDER "PGOKIT_PGO_FOLDER" /* has `bin`, the links, and `seen`, a file for each one used */
@@ -33,35 +32,22 @@ static bool is_release(const char *text)
            (*text == '-' && text[1] && strspn(text + 1, "0123456789.") == strlen(text + 1));
 }
 
-/* The name without "x86_64-linux-gnu-" or the like of this machine. */
-static const char *without_machine(const char *name)
-{
-    struct utsname machine;
-    char prefix[2][sizeof machine.machine + 16];
-    if (uname(&machine))
-        return name;
-    snprintf(prefix[0], sizeof prefix[0], "%s-linux-gnu-", machine.machine);
-    snprintf(prefix[1], sizeof prefix[1], "%s-pc-linux-gnu-", machine.machine);
-    for (int i = 0; i < 2; i++)
-        if (begins_with(name, prefix[i]))
-            return name + strlen(prefix[i]);
-    return name;
-}
-
+/* Also of another machine: "aarch64-linux-gnu-gcc-12", "musl-gcc". */
 static bool is_compiler_name(const char *name)
 {
     static const char *const names[] = {"clang++", "clang", "gcc", "g++",
                                         "c++",     "cc",    "c99", "c89"};
-    name = without_machine(name);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (begins_with(name, names[i]) && is_release(name + strlen(names[i])))
-            return true;
+        for (const char *at = name; (at = strstr(at, names[i])) != NULL; at++)
+            if ((at == name || at[-1] == '-') && is_release(at + strlen(names[i])))
+                return true;
     return false;
 }
 
 static bool is_strip_name(const char *name)
 {
-    return !strcmp(without_machine(name), "strip");
+    const char *last = strrchr(name, '-'); /* after the name of a machine */
+    return !strcmp(last ? last + 1 : name, "strip");
 }
 
 /* By its name, or if that is cc or c++, by the name of the file that this is. */

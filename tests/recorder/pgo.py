@@ -25,7 +25,7 @@ def pgo(folder, *options, status=0, build=BUILD, command="./app 400000000", sour
         env=None):
     with open(os.path.join(folder, "app.c"), "w", encoding="ascii") as file:
         file.write(source)
-    return run([PGOKIT, "pgo", "--build", build, "--run", command, "--record", "1", *options],
+    return run([PGOKIT, "pgo", "--build", build, "--run", command, "--runs", "1", *options],
                folder, status=status, env=env)
 
 
@@ -149,7 +149,7 @@ def short_runs(folder):
     """Of some ms, alone and many in one run: ticks of the kernel would miss most of them."""
     tool("gcc-12")
     for command in ("./app 2000000", "seq 100 | xargs -P 4 -I{} ./app 1000000"):
-        done = pgo(folder, "--cc", "gcc-12", "-n", "0", "--record", "30" if "seq" not in command
+        done = pgo(folder, "--cc", "gcc-12", "-n", "0", "--runs", "30" if "seq" not in command
                    else "2", command=command)
         require("by the time on the clock, as its processes are short" in done.stderr, done.stderr)
         samples = re.search(r"samples +([\d,]+)", done.stderr).group(1)
@@ -277,7 +277,7 @@ $CC -g $CFLAGS $LDFLAGS app.c -o app || exit; at $n""",
 
 
 def start_steps(folder, step, how, **more):
-    argv = [PGOKIT, "pgo", "--cc", "gcc-12", "--record", "1", "-n", "1"]
+    argv = [PGOKIT, "pgo", "--cc", "gcc-12", "--runs", "1", "-n", "1"]
     for option, text in STEPS.items():
         argv += [option, text]
     environment = {**os.environ, "TMPDIR": os.path.join(folder, "folders"), "STOP": step,
@@ -399,7 +399,7 @@ def by_its_files(folder, name, text, program, *tools):
         with open(os.path.join(folder, file), "w", encoding="ascii") as out:
             out.write(content)
     os.chmod(os.path.join(folder, name), 0o755)
-    done = run([PGOKIT, "pgo", "--run", f"{program} 400000000", "--record", "1", "-n", "1", *(
+    done = run([PGOKIT, "pgo", "--run", f"{program} 400000000", "--runs", "1", "-n", "1", *(
         () if "gcc" in text else ("--cc", "clang-22"))], folder)
     require("builds with the profile" in done.stderr, done.stderr)
     shown = run([PGOKIT, "show", "pgo.afdo"], folder).stdout
@@ -429,7 +429,7 @@ def cargo(folder):
     manifest = '[package]\nname = "app"\nversion = "0.1.0"\nedition = "2018"\n'
     with open(os.path.join(folder, "Cargo.toml"), "w", encoding="ascii") as file:
         file.write(manifest)
-    done = run([PGOKIT, "pgo", "--run", "./target/release/app 3000000", "--record", "1", "-n", "1"],
+    done = run([PGOKIT, "pgo", "--run", "./target/release/app 3000000", "--runs", "1", "-n", "1"],
                folder)
     require("-Zprofile-sample-use=" in done.stderr or "slower" in done.stdout, done.stderr)
     shown = run([PGOKIT, "show", "pgo.afdo"], folder).stdout
@@ -456,7 +456,7 @@ def workspace(folder):
         app__src__main_rs=RUST, app__Cargo_toml=crate, app__pyproject_toml=python,
         bin__maturin='#!/bin/sh\n[ "$1 $2" = "build --release" ] && exec cargo build --release\n')
     member = os.path.join(folder, "app")
-    done = run([PGOKIT, "pgo", "--run", "../target/release/app 2000000", "--record", "1", "-n",
+    done = run([PGOKIT, "pgo", "--run", "../target/release/app 2000000", "--runs", "1", "-n",
                 "0"], member, env={"PATH": f"{folder}/bin:{os.environ['PATH']}"})
     require("builds with the profile: maturin, as a release" in done.stderr, done.stderr)
     shown = run([PGOKIT, "show", "pgo.afdo"], member).stdout
@@ -475,7 +475,7 @@ clean:
 def debian_rules(folder):
     tool("gcc-12")
     put(folder, debian__rules=RULES, app_c=SOURCE)
-    done = run([PGOKIT, "pgo", "--cc", "gcc-12", "--run", "./app 300000000", "--record", "1", "-n",
+    done = run([PGOKIT, "pgo", "--cc", "gcc-12", "--run", "./app 300000000", "--runs", "1", "-n",
                 "0"], folder, env={"DEB_BUILD_OPTIONS": "noddebs"})
     require("DEB_CFLAGS_APPEND='-g -fauto-profile=" in done.stderr, done.stderr)
     log = read(folder, "pgo.afdo.log")
@@ -507,7 +507,7 @@ def other_folders(folder):
         "echo \"'--with x' 'CFLAGS=-O0' 'CC=tcc' '--y'\"\n")
     os.rename(os.path.join(folder, "configure"), os.path.join(folder, "was"))
     put(folder, configure='#!/bin/sh\necho "$#: $*" >args\nexec sh ./was\n')
-    run([PGOKIT, "pgo", "--cc", "gcc-12", "--run", "./app 300000000", "--record", "1", "-n", "0"],
+    run([PGOKIT, "pgo", "--cc", "gcc-12", "--run", "./app 300000000", "--runs", "1", "-n", "0"],
         folder)
     require(read(folder, "args") == "2: --with x --y\n", read(folder, "args"))
 
