@@ -22,6 +22,7 @@ from private_view import run_in_view  # noqa: E402
 from runners import GitHub, GitLab, Job, Refused, gitlab_loader  # noqa: E402
 from tap import Report  # noqa: E402
 
+SCRIPTS = ("profile-check", "kept-profile", "push-profile", "install-pgokit")
 HEAP = "golden/indexed/llvm22-v4.profdata"
 OTHER_HEAP = "golden/heap-raw/handmade-over-time.profraw"
 KILLED_HEAP = "golden/heap-raw/handmade-over-time-killed.profraw"
@@ -210,6 +211,61 @@ class Tests:
         expect(notes, [("/api/v4/projects/12/merge_requests/7/notes", "secret",
                         job.read("pgokit-summary.md"))], "comment")
 
+    # ---- a profile that is kept ----
+
+    def kept_job(self):
+        """A repository with a program, and a remote one that takes pushes."""
+        job, remote = self.job(), self.new_folder() / "remote.git"
+        shutil.copy(self.source / "tests/recorder/programs/often_seldom.c", job.folder / "app.c")
+        (job.folder / "Makefile").write_text("app: app.c\n\t$(CC) $(CFLAGS) app.c -o app\n",
+                                             encoding="utf-8")
+        for command in (["init", "--quiet", "--bare", remote], ["init", "--quiet"],
+                        ["remote", "add", "origin", remote],
+                        ["-C", remote, "config", "receive.advertisePushOptions", "true"]):
+            subprocess.run(["git", *command], cwd=job.folder, check=True, capture_output=True)
+        return job, remote
+
+    def pushed(self, remote, path):
+        return subprocess.run(["git", "-C", remote, "show", f"pgokit-profile:{path}"], check=True,
+                              capture_output=True, text=True).stdout
+
+    def a_kept_profile_is_recorded_pushed_and_used(self):
+        job, remote = self.kept_job()
+        given = {"profile": "pgo/app.txt", "options": "--gcc\n--runs=1\n",
+                 "run": "./app 100000000"}
+        record = lambda: GitHub(self.source, self.yaml, self.new_folder()).action(
+            job, "github-kept-profile", {**given, "record": "true"})
+        use = lambda: GitHub(self.source, self.yaml, self.new_folder()).action(
+            job, "github-kept-profile", {**given, "min-match": "90"})
+        expect(record(), 0, job.said)
+        expect(self.pushed(remote, "pgo/app.txt"), job.read("pgo/app.txt"), "what was pushed")
+        assert "## Sample profile\n" in job.read("summary.md"), job.read("summary.md")
+        expect(use(), 0, job.said)
+        assert re.search(r"^## The profile pgo/app.txt\n\n- [\d.]+ % of the samples",
+                         job.read("summary.md"), re.M), job.read("summary.md")
+        expect(record(), 0, job.said)
+        assert "## Sample profiles compared" in job.read("summary.md"), job.read("summary.md")
+        with open(job.folder / "pgo/app.txt", "a", encoding="utf-8") as file:
+            file.write("gone:900000000:1\n 1: 900000000\n")
+        expect(use(), 3, job.said)
+        assert "limit reached" in job.said and "code that is not there" in job.read("summary.md")
+
+    def gitlab_records_by_a_schedule(self):
+        job, remote = self.kept_job()
+        (job.folder / ".pgokit").mkdir()
+        (job.folder / ".pgokit/source").symlink_to(self.source)
+        jobs = {**self.gitlab, ".pgokit": {**self.gitlab[".pgokit"], "before_script": []}}
+        given = {**GITLAB, "PGOKIT_KEPT": "pgo/app.txt", "PGOKIT_KEPT_RUN": "./app 100000000",
+                 "PGOKIT_KEPT_OPTIONS": "--gcc\n--runs=1", "PGOKIT_PUSH_URL": str(remote)}
+        where = GitLab(self.new_folder())
+        status = where.run(job, jobs, ".pgokit-kept-profile",
+                           {**given, "CI_PIPELINE_SOURCE": "schedule"})
+        expect(status, 0, job.said)
+        expect(self.pushed(remote, "pgo/app.txt"), job.read("pgo/app.txt"), "what was pushed")
+        expect(where.run(job, jobs, ".pgokit-kept-profile", {**given, "CI_COMMIT_BRANCH": "main"}),
+               0, job.said)
+        assert "## The profile" in job.read("pgokit-summary.md"), job.said
+
     # ---- from an empty repository ----
 
     def repository(self, size):
@@ -249,7 +305,7 @@ class Tests:
         """README's workflow: a push, a pull request that allocates more, which is merged, and
         another push."""
         where = GitHub(self.source, self.yaml, self.new_folder())
-        workflow = self.yaml_of_page("jobs:")
+        workflow = self.yaml_of_page("name: profile\n")
         key = self.built(where.folder / "built")
         where.cache.save(key, [where.local("/tmp/pgokit-build")], pathlib.Path("/"))
         found = []
@@ -324,12 +380,12 @@ class Tests:
 
     def shellcheck_has_nothing_to_say(self):
         scripts = [(self.folder / name).read_text(encoding="utf-8")
-                   for name in ("profile-check", "install-pgokit")]
+                   for name in SCRIPTS]
         actions = [self.yaml(path) for path in sorted(self.folder.glob("github-*/action.yml"))]
         scripts += ["#!/bin/bash\n" + step["run"] for action in actions
                     for step in action["runs"]["steps"] if "run" in step]
-        scripts += ["#!/bin/bash\n" + "\n".join(self.gitlab[".pgokit"][part])
-                    for part in ("before_script", "script", "after_script")]
+        scripts += ["#!/bin/bash\n" + "\n".join(job[part]) for job in self.gitlab.values()
+                    for part in ("before_script", "script", "after_script") if part in job]
         for script in scripts:
             done = subprocess.run(["shellcheck", "-"], input=script, text=True, check=False,
                                   capture_output=True)
@@ -368,24 +424,26 @@ class Tests:
     def variables_are_described(self):
         rows = dict(re.findall(r"^\| `(PGOKIT\w*)` \| (?:`([\w-]+)`)? ?\|", self.page, re.M))
         scripts = "".join((self.folder / name).read_text(encoding="utf-8")
-                          for name in ("profile-check", "install-pgokit"))
+                          for name in SCRIPTS)
         used = set(re.findall(r"\$\{(PGOKIT\w*)[:}-]", scripts))
         expect(sorted(rows), sorted(used), "variables")
-        steps = [step for name in ("github-action", "github-install")
+        steps = [step for name in ("github-action", "github-install", "github-kept-profile")
                  for step in self.yaml(self.folder / name / "action.yml")["runs"]["steps"]]
         passed = {name: text for step in steps for name, text in step.get("env", {}).items()
                   if name in rows}
         for name, text in passed.items():
             assert f"inputs.{rows[name]} " in text, f"{name}: {text}"
         expect(sorted(passed), sorted(name for name in rows if rows[name]), "passed")
-        expect(sorted([*filter(None, rows.values()), "artifact"]),
-               sorted([*self.action["inputs"], "packages"]), "inputs")
+        kept = self.yaml(self.folder / "github-kept-profile/action.yml")
+        expect({*filter(None, rows.values()), "artifact"},
+               {*self.action["inputs"], *kept["inputs"], "packages"}, "inputs")
 
 
 def case_names():
     return [name for name, member in vars(Tests).items() if callable(member) and name[0] != "_" and
             name not in ("job", "github", "gitlab_job", "new_folder", "repository", "clean_job",
-                         "built", "limits_in", "clone_of_tree", "yaml_of_page")]
+                         "built", "limits_in", "clone_of_tree", "yaml_of_page", "kept_job",
+                         "pushed")]
 
 
 def in_a_view(name):
