@@ -25,6 +25,10 @@ static void suffixes_of_names_are_cut(void **state)
         canonical(cut[i][0], cut[i][1], PGK_SAMPLE_SUFFIXES_SELECTED);
     canonical("foo.a.b", "foo", PGK_SAMPLE_SUFFIXES_ALL);
     canonical(".omp", ".omp", PGK_SAMPLE_SUFFIXES_ALL);
+    canonical("foo.constprop.0.isra.12", "foo", PGK_SAMPLE_SUFFIXES_GCC);
+    canonical("foo.part.0.cold", "foo", PGK_SAMPLE_SUFFIXES_GCC);
+    canonical("foo.cold.3", "foo", PGK_SAMPLE_SUFFIXES_GCC);
+    canonical("foo..bar.__uniq.1", "foo..bar.__uniq.1", PGK_SAMPLE_SUFFIXES_GCC);
 }
 
 static void names_are_replaced_by_a_file(void **state)
