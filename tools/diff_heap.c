@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 static const char help[] =
-    "Totals of both, an overlap score, and the contexts that changed most. With the\n"
-    "programs of both builds, -b OLD -b NEW, contexts are compared across changes of\n"
-    "the source.\n\n";
+    "Totals of both, an overlap score, and the contexts and types of objects that\n"
+    "changed most. With the programs of both builds, -b OLD -b NEW, contexts are\n"
+    "compared across changes of the source.\n\n";
 
 static const char examples[] =
     "  pgokit diff old.profdata new.profdata -b ./app\n"

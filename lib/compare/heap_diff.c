@@ -293,6 +293,8 @@ static int print_text(const struct pgk_heap_diff *d, FILE *out, struct pgk_err *
         print_title("Left at exit", &style);
     for (size_t i = 0; i < n_at_exit && !status; i++)
         status = print_pair_at_exit(d, i + 1, &d->at_exit[i], &style, err);
+    if (!status)
+        pgk_heap_diff_types_text(d, &style);
     return status;
 }
 
@@ -367,6 +369,7 @@ static void print_json(const struct pgk_heap_diff *d, struct pgk_text_out *text)
     }
     pgk_json_line(&j, 0);
     pgk_json_end_array(&j);
+    pgk_heap_diff_types_json(d, &j);
     pgk_json_end_object(&j);
     pgk_text_lit(text, "\n");
 }
@@ -435,7 +438,10 @@ static int compare_and_print(const struct pgk_heap *before, const struct pgk_hea
     qsort_r(d.align.pairs, d.align.n, sizeof *d.align.pairs, by_growth, &d);
     int status = find_at_exit(&d, err);
     if (!status)
+        status = pgk_heap_diff_types(&d, err);
+    if (!status)
         status = print(&d, form, out, err);
+    pgk_vec_free(&d.types);
     pgk_mem_free(d.at_exit);
     pgk_heap_alignment_free(&d.align);
     if (!status)

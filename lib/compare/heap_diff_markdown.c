@@ -94,6 +94,8 @@ int pgk_heap_diff_markdown(const struct pgk_heap_diff *d, struct pgk_text_out *o
     put_changes(d, o);
     PGK_TRY(put_pairs(d, "Largest changes", d->align.pairs, pgk_heap_diff_listed(d), put_pair, o,
                       err));
-    return put_pairs(d, "Left at exit", d->at_exit, pgk_heap_diff_listed_at_exit(d),
-                     put_pair_at_exit, o, err);
+    PGK_TRY(put_pairs(d, "Left at exit", d->at_exit, pgk_heap_diff_listed_at_exit(d),
+                      put_pair_at_exit, o, err));
+    pgk_heap_diff_types_markdown(d, o);
+    return 0;
 }

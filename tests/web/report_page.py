@@ -496,6 +496,12 @@ class Suite:
         changes = [abs(row[3]) for row in found]
         require(changes[0] >= 8 << 20 and changes == sorted(changes, reverse=True),
                 f"largest changes first: {changes}")
+        diff = json.loads(self.run("diff", "-q", "--json", self.before.path, self.slow.path, "-b",
+                                   self.before.binary, "-b", self.slow.binary))
+        none = {"TotalSize": 0}
+        expect({t.get("type", "(type not known)"): t.get("now", none)["TotalSize"] -
+                t.get("before", none)["TotalSize"] for t in diff["types"]},
+               {row[0]: row[3] for row in found if row[3]}, "the same in the terminal")
 
     def flame_graph_by_type(self):
         data, page = self.json(self.before), self.open()
