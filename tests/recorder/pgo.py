@@ -363,7 +363,7 @@ def full_disk(folder):
     script = """mount -t tmpfs -o size=$1k tmpfs small && mkdir small/$2 && cd small &&
 cp ../app.c . && cp /bin/true app && head -c 30000 /dev/zero >>app && sha256sum app >sum &&
 [ $2 = tree ] || export TMPDIR=$PWD/tmp
-STOP= $PGOKIT pgo --cc gcc-12 --build "$BUILD" --run './app 100000000' --record 1 -n 1 -v
+STOP= $PGOKIT pgo --cc gcc-12 --build "$BUILD" --run './app 100000000' --runs 1 -n 1 -v
 echo "status $?"; sha256sum -c sum; ls . tmp"""
     os.mkdir(os.path.join(folder, "small"))
     with open(os.path.join(folder, "app.c"), "w", encoding="ascii") as file:
