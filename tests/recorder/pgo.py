@@ -127,9 +127,6 @@ def stops(folder):
              ("the recorded command failed with exit status 1", {"command": "false"}, []),
              ("the recorded command was ended by signal 9", {"command": "kill -9 $$"}, []),
              ("nothing was recorded", {"command": "true"}, []),
-             # The shell may run for a tick of the clock.
-             (("nothing was recorded", "no profile could be made"), {"build": BUILD + " -static"},
-              []),
              ("did not make ./app again", {"build": f"[ -e app ] || {BUILD}"}, []),
              ("the same programs as the one without", {"build": f"{gcc} -g app.c -o app"}, []),
              ("the build uses clang-22, not gcc-12", {"build": "clang-22 app.c -o app"}, []),
@@ -140,8 +137,7 @@ def stops(folder):
         if os.path.exists(program):
             os.remove(program)
         done = pgo(folder, "--cc", "gcc-12", "-n", "0", *options, status=2, **how)
-        texts = (message,) if isinstance(message, str) else message
-        require(any(text in done.stderr for text in texts), f"expected: {message}\n{done.stderr}")
+        require(message in done.stderr, f"expected: {message}\n{done.stderr}")
         require("processor time of" not in done.stdout, done.stdout)
 
 
@@ -208,7 +204,7 @@ def service(folder):
 
 def other_exit(folder):
     tool("gcc-12")
-    command = "./app 200000000; exit 20"
+    command = "./app 100000000; exit 20"
     done = pgo(folder, "--cc", "gcc-12", "-n", "0", command=command, status=2)
     require("give --expect-exit 20\n" in done.stderr, done.stderr)
     done = pgo(folder, "--cc", "gcc-12", "-n", "1", "--expect-exit", "10,20", command=command)
@@ -231,7 +227,7 @@ def mixed(folder):
     build = ("clang-22 -O2 -c app.c && cp app.c b.c && clang-22 -O2 -Dmain=b -Dsink=d "
              "-c b.c && echo 'int c(void) { return 1; }' >c.c && gcc-12 -O2 -c c.c && "
              "clang-22 app.o b.o c.o -o app")
-    done = pgo(folder, "-n", "0", build=build, env={"CC": "clang-22"})
+    done = pgo(folder, "-n", "0", build=build, command="./app 100000000", env={"CC": "clang-22"})
     require("the build also uses gcc-12, 1 of 4 times" in done.stderr, done.stderr)
     require(done.stderr.count("builds without") == 1, done.stderr)
 
@@ -257,7 +253,7 @@ def called_oddly(folder):
         ways.append("env PATH=/usr/lib/ccache:$PATH gcc-12")
     for way_ in ways:
         done = pgo(folder, "--cc", "gcc-12", "-n", "0",
-                   build=WRAPPED.replace("$1", way_))
+                   build=WRAPPED.replace("$1", way_), command="./app 100000000")
         require("the programs are built with the profile" in done.stderr, done.stderr)
         require("often" in run([PGOKIT, "show", "pgo.afdo"], folder).stdout, "the profile")
 
