@@ -16,7 +16,7 @@ _Noreturn void pgo_stop(const char *fmt, ...) __attribute__((format(printf, 1, 2
 void pgo_shell(const char *what, const char *command, struct record_ended *ended);
 void pgo_expect_exit(unsigned long status);
 /* The same, but returns whether it ended well. */
-bool pgo_try(const char *command, struct record_ended *ended);
+bool pgo_try_load(const char *command, struct record_ended *ended);
 void pgo_measure_service(const char *command);
 /* A service: ended after so many seconds, by SIGTERM. */
 void pgo_shell_for(const char *what, const char *command, double seconds,
@@ -37,7 +37,7 @@ void pgo_put_back(const char *name, char *value);
 /* Makes a folder of its own and goes on in a child. If that fails or is interrupted, what is noted
  * below is put back, what still runs is ended, and the folder is removed. */
 const char *pgo_start_guarded(void);
-/* The copy, a file in the folder of its own that ends in ".former" or ".without", goes to `path`;
+/* The copy, a file in the folder of its own that ends in ".former" or ".plain", goes to `path`;
  * what was there before wins. */
 void pgo_undo(const char *copy, const char *path);
 /* A folder that is not there is removed, unless it is kept after that. */

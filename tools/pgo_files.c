@@ -168,6 +168,16 @@ bool pgo_replace(const char *from, const char *path, bool all)
     return false;
 }
 
+/* A name of its own for the copy, which stays when another build takes its place. */
+static void undo_by(const char *kept, const char *path)
+{
+    char plain[PATH_MAX];
+    snprintf(plain, sizeof plain, "%.*splain", (int)(strrchr(kept, '.') + 1 - kept), kept);
+    if (link(kept, plain) && errno != EEXIST)
+        pgo_stop("cannot make %s: %s", plain, strerror(errno));
+    pgo_undo(plain, path);
+}
+
 void pgo_keep(struct pgo_files *files, const char *folder, bool with)
 {
     for (size_t i = 0; i < files->n; i++) {
@@ -176,7 +186,7 @@ void pgo_keep(struct pgo_files *files, const char *folder, bool with)
             pgo_stop("out of memory");
         copy(files->v[i].path, *kept, false);
         if (!with)
-            pgo_undo(*kept, files->v[i].path);
+            undo_by(*kept, files->v[i].path);
     }
 }
 

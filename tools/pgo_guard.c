@@ -151,7 +151,7 @@ static void put_back(const char *name, struct undone *undone)
 /* Each file once: what was there before wins over what the plain build made. */
 static struct undone put_all_back(void)
 {
-    static const char *const ends[] = {".former.to", ".without.to", "folder.to"};
+    static const char *const ends[] = {".former.to", ".plain.to", "folder.to"};
     struct undone undone = {0};
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         DIR *folder = opendir(scratch);

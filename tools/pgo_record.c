@@ -140,7 +140,7 @@ static void record_runs(const struct pgo_load *load, const char *event, struct r
             continue;
         }
         load_recorder(load, users, true);
-        is_short = pgo_try(load->run, &ended);
+        is_short = pgo_try_load(load->run, &ended);
         r->by_clock = is_short;
         r->n += is_short;
         r->cpu_s += is_short ? record_cpu_s(&ended) : 0;

@@ -149,7 +149,7 @@ void pgo_shell(const char *what, const char *command, struct record_ended *ended
     end_rest(ended);
 }
 
-bool pgo_try(const char *command, struct record_ended *ended)
+bool pgo_try_load(const char *command, struct record_ended *ended)
 {
     start(command, 0, ended);
     const bool well = ended_well(ended);
