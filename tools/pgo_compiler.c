@@ -218,7 +218,8 @@ static void set_debian(const char *ours)
                            i < 2 ? ours : "-Wl,--build-id"));
     /* What is tested is the same in both builds, and --run is what is recorded. */
     char *parallel = text(" parallel=%ld", sysconf(_SC_NPROCESSORS_ONLN));
-    set("DEB_BUILD_OPTIONS", text("%s nocheck nodoc nopgo nostrip%s", options,
+    set("DEB_BUILD_OPTIONS", text("%s%snocheck nodoc nopgo nostrip%s", options,
+                                  *options ? " " : "",
                                   strstr(options, "parallel=") ? "" : parallel));
     free(parallel);
 }

@@ -44,7 +44,7 @@ static const struct pgo_project projects[] = {
     {.file = "GNUmakefile", .name = "make", .build = MAKE, .clean = "make clean"},
     {.file = "Makefile", .name = "make", .build = MAKE, .clean = "make clean"},
     {.file = "makefile", .name = "make", .build = MAKE, .clean = "make clean"},
-    {.file = "debian/rules", .name = "debian/rules", .build = "debian/rules build",
+    {.file = "debian/rules", .name = "debian/rules", .build = "debian/rules build-arch",
      .clean = "debian/rules clean", .is_debian = true, .has_own_level = true,
      .hint = DEBIAN_HINT},
 };
