@@ -34,6 +34,8 @@ void pgo_put_back(const char *name, char *value);
 
 /* ---- the tree stays as it was ---- */
 
+#define PGO_SCRATCH "pgokit-pgo-" /* begins the name of that folder */
+
 /* Makes a folder of its own and goes on in a child. If that fails or is interrupted, what is noted
  * below is put back, what still runs is ended, and the folder is removed. */
 const char *pgo_start_guarded(void);

@@ -276,9 +276,25 @@ static double share(const struct pgk_function_match *match, enum pgk_match_level
     return t.samples ? 100 * some / (double)t.samples : 0;
 }
 
-/* Those with the names in `files`; NULL if none can be read. What a build makes may also be a file
- * without debug information, or for a machine whose code nobody reads here. */
-static struct pgk_binaries *open_files(const struct pgo_files *files)
+/* What a build leaves may also be a file that was compiled elsewhere, without debug information. */
+static bool has_lines(const struct pgk_sample *profile, const char *path)
+{
+    struct pgk_binaries *one = NULL;
+    struct pgk_function_match *match = NULL;
+    struct pgk_err err = {0};
+    int status = pgk_binaries_new(&one, NULL, &err);
+    if (!status)
+        status = pgk_binaries_add(one, path, &err);
+    if (!status)
+        status = pgk_match_sample(&match, profile, one, NULL, &err);
+    pgk_function_match_close(&match);
+    pgk_binaries_close(&one);
+    return !status || status == PGK_E_MISMATCH;
+}
+
+/* Those of `files` that can be read, or `of_profile` that can be matched with it; NULL: none. */
+static struct pgk_binaries *open_files(const struct pgo_files *files,
+                                       const struct pgk_sample *of_profile)
 {
     struct pgk_binaries *set = NULL;
     struct pgk_err err = {0};
@@ -286,10 +302,33 @@ static struct pgk_binaries *open_files(const struct pgo_files *files)
     if (pgk_binaries_new(&set, NULL, &err))
         fail(&err);
     for (size_t i = 0; i < files->n; i++)
-        any |= !pgk_binaries_add(set, files->v[i].path, NULL);
+        if (!of_profile || has_lines(of_profile, files->v[i].path))
+            any |= !pgk_binaries_add(set, files->v[i].path, NULL);
     if (!any)
         pgk_binaries_close(&set);
     return set;
+}
+
+/* Of all programs and libraries at once, and if that fails, of those with debug information. */
+static int rebase_on(struct pgk_sample **rebased, struct pgk_function_match **match,
+                     const struct pgk_sample *profile, const struct pgo_files *files, bool *known)
+{
+    struct pgk_err err = {0};
+    struct pgk_binaries *set = open_files(files, NULL);
+    int status = set ? pgk_sample_rebase(rebased, match, profile, set, NULL, &err) : 0;
+    if (status == PGK_E_NODEBUG) {
+        pgk_binaries_close(&set);
+        set = open_files(files, profile);
+        if (!set)
+            fail(&err);
+        err = (struct pgk_err){0};
+        status = pgk_sample_rebase(rebased, match, profile, set, NULL, &err);
+    }
+    *known = set != NULL;
+    pgk_binaries_close(&set);
+    if (status && status != PGK_E_MISMATCH)
+        fail(&err);
+    return status;
 }
 
 /* By their texts: moves may lead back to the same place. */
@@ -315,20 +354,14 @@ static struct fit find_fit(const struct pgo_committed *c, struct pgk_sample **pr
     struct fit fit = {0};
     struct pgk_sample *rebased = NULL;
     struct pgk_function_match *match = NULL;
-    struct pgk_err err = {0};
-    struct pgk_binaries *set = open_files(files);
-    if (!set)
-        return fit;
-    int status = pgk_sample_rebase(&rebased, &match, *profile, set, NULL, &err);
-    if (status == PGK_E_MISMATCH)
+    if (rebase_on(&rebased, &match, *profile, files, &fit.known))
         pgo_stop("no function of %s is in what the build made. Is it the profile of another "
                  "program?", c->use.v[0]);
-    if (status)
-        fail(&err);
+    if (!fit.known)
+        return fit;
     fit = (struct fit){true, share(match, PGK_MATCH_EXACT, PGK_MATCH_LINE_ZERO),
                            share(match, PGK_MATCH_MOVED, PGK_MATCH_AMBIGUOUS)};
     pgk_function_match_close(&match);
-    pgk_binaries_close(&set);
     if (c->rebase && !are_same(*profile, rebased, scratch)) {
         if (!quiet)
             fprintf(stderr, "pgokit: %.1f %% of the samples go to where the source has their "

@@ -57,11 +57,17 @@ static void add(struct pgo_files *files, const char *path)
     files->v[files->n++] = (struct pgo_file){.path = copy};
 }
 
+/* A copy in a folder of our own, which TMPDIR may have below the current one. */
+static bool is_scratch(const char *path)
+{
+    return strstr(path, "/" PGO_SCRATCH) != NULL;
+}
+
 static int look_at(const char *path, const struct stat *s, int kind, struct FTW *at)
 {
     (void)at;
-    if (kind == FTW_F && S_ISREG(s->st_mode) && is_newer(s, search.since) && looks_linked(path) &&
-        is_linked(path))
+    if (kind == FTW_F && S_ISREG(s->st_mode) && is_newer(s, search.since) && !is_scratch(path) &&
+        looks_linked(path) && is_linked(path))
         add(search.files, path);
     return 0;
 }

@@ -236,7 +236,7 @@ const char *pgo_start_guarded(void)
 {
     const char *folder = record_environment("TMPDIR");
     sigset_t set, before;
-    if ((size_t)snprintf(scratch, sizeof scratch, "%s/pgokit-pgo-XXXXXX",
+    if ((size_t)snprintf(scratch, sizeof scratch, "%s/" PGO_SCRATCH "XXXXXX",
                          *folder ? folder : "/tmp") >= sizeof scratch || !mkdtemp(scratch))
         pgo_stop("cannot make a folder in %s: %s", *folder ? folder : "/tmp", strerror(errno));
     fflush(NULL);

@@ -473,11 +473,12 @@ def debian_rules(folder):
     put(folder, debian__rules=RULES, app_c=SOURCE, build__x="")  # which make takes for a target
     done = run([PGOKIT, "pgo", "--cc", "gcc-12", "--run", "./app 300000000", "--runs", "1", "-n",
                 "0"], folder, env={"DEB_BUILD_OPTIONS": "noddebs"})
-    require("DEB_CFLAGS_APPEND='-g -fauto-profile=" in done.stderr, done.stderr)
+    require("DEB_CFLAGS_APPEND='-g -gno-record-gcc-switches -fauto-profile=" in done.stderr,
+            done.stderr)
     log = read(folder, "pgo.afdo.log")
     require(log.count("gcc-12 -O2 $DEB_CFLAGS_APPEND") == 2, f"the log was removed: {log}")
     first, second = read(folder, "said").splitlines()
-    require(re.match(r".*/-g/-Wl,--build-id/noddebs nocheck nodoc nostrip parallel=\d+$", first) and
+    require(re.match(r".*/-g/-Wl,--build-id/noddebs nocheck nodoc nopgo nostrip parallel=\d+$", first) and
             "-fauto-profile" in second, f"{first}\n{second}")
 
 

@@ -105,6 +105,18 @@ def same_bytes(folder, by, compiler):
     require(code[0] != code[1], "the profile changed nothing")
 
 
+def other_files(folder):
+    """A library that the build only copies, and that nothing is known of, is left out."""
+    kept(folder)
+    write(folder, "other.c", "int other(int a) { return a; }\n")
+    run([tool("gcc-12"), "-shared", "-fPIC", "other.c", "-o", "other"], folder)
+    done = use(folder, "clang-22", "--min-match", "99", build=f"cp other other.so; {BUILD}")
+    require("100.0 % of the samples of" in done.stderr, done.stderr)
+    done = use(folder, "clang-22", status=2, build="echo >> builds; cp other other.so; "
+               "$CC $CFLAGS -c app.c")
+    require("Compile and link with -g" in done.stderr, done.stderr)
+
+
 def text_form(folder):
     """Functions by name; the programs are those of the other form."""
     kept(folder)
@@ -261,6 +273,7 @@ def main():
         cases.run(f"clang's profile by {compiler}", same_bytes, "clang-22", compiler)
     for compiler in ("clang-22", "gcc-12"):
         cases.run(f"gcc's profile by {compiler}", same_bytes, "gcc-12", compiler)
+    cases.run("files of others", other_files)
     cases.run("text", text_form)
     cases.run("a limit of the size", limited)
     cases.run("a source that has moved", moved_source)
