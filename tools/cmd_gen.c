@@ -3,6 +3,7 @@
 #include "output_each.h"
 #include "output_sample.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -33,6 +34,7 @@ struct gen {
     struct sample_output output;
     bool json, raw, verbose, no_next;
     const struct code_output_form *code; /* NULL: a sample profile */
+    const char *report_to; /* NULL: the terminal alone */
     double min_density;
     const char *events[MOST_EVENTS];
     struct pgk_gen_map *maps;
@@ -189,6 +191,8 @@ static const struct option_row input_rows[] = {
      OPTION_FLAG(struct gen, verbose)},
     {"no-next", 0, NULL, "do not say how compilers take the profile",
      OPTION_FLAG(struct gen, no_next)},
+    {"report", 0, "FILE", "write the report as JSON to FILE, too",
+     OPTION_TEXT(struct gen, report_to), .is_output = true},
     {"json", 0, NULL, "the report as JSON on standard output", OPTION_FLAG(struct gen, json),
      .page = "it has counts by name, and examples"},
     {0},
@@ -375,6 +379,17 @@ static void report_next(const struct gen *g, const struct pgk_sample *profile)
                : info.probes ? "clang -O2 -fpseudo-probe-for-profiling -fprofile-sample-use="
                              : "clang -O2 -gline-tables-only -fdebug-info-for-profiling "
                                "-fprofile-sample-use=");
+}
+
+static bool write_report(const char *path, const struct pgk_gen_stats *s)
+{
+    FILE *out = fopen(path, "w");
+    if (out)
+        pgk_gen_print_json(s, out);
+    if (out && !(ferror(out) | fclose(out)))
+        return true;
+    fprintf(stderr, "pgokit: cannot write the report to %s: %s\n", path, strerror(errno));
+    return false;
 }
 
 /* Lines that cannot be read: a few do no harm; of many, the profile lacks what they tell. */
@@ -580,6 +595,8 @@ static int run(int argc, char **argv)
         pgk_gen_print_json(pgk_gen_stats(gen), stdout);
     else if (exit_code != EXIT_FAILED && !g.common.quiet)
         report(&g, pgk_gen_stats(gen));
+    if (exit_code != EXIT_FAILED && g.report_to && !write_report(g.report_to, pgk_gen_stats(gen)))
+        exit_code = EXIT_FAILED;
     if (!status && profile && !g.json && !g.common.quiet)
         report_next(&g, profile);
     if (!status && g.code && g.code->next && !g.json && !g.common.quiet &&

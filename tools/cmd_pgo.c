@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { EXIT_BELOW = 3 };
+enum { EXIT_BELOW = 3, MOST_TURNS = 10000 };
 
 #define DEFAULT_NAME "pgo.afdo"
 
@@ -36,10 +36,14 @@ struct pgo {
     struct cli_common common;
     const char *build, *clean, *run, *measure, *cc, *output;
     const struct pgo_project *project; /* NULL: of no known build system */
-    unsigned long frequency, rounds, runs; /* runs 0: by their time */
+    unsigned long frequency, runs; /* runs 0: by their time */
     double for_s;                          /* of a service; 0: the command ends by itself */
-    bool verbose, has_least, removes; /* `clean` is the project's own */
-    double least; /* per cent of gain */
+    bool verbose, align, removes; /* `clean` is the project's own */
+    struct pgo_limits limits;
+    const char *json, *summary; /* NULL: not asked for */
+    unsigned recorded;          /* runs */
+    struct pgo_figures figures;
+    const struct pgo_builder *how;
     struct pgo_committed committed;
     struct pgo_compiler compiler;
     struct pgo_files files;
@@ -58,8 +62,9 @@ static void take_percent(const struct option_given *given)
 {
     char *end;
     double n = strtod(given->value, &end);
-    if (end == given->value || (*end && strcmp(end, "%") != 0) || !(n > -100 && n < 1e6))
-        cli_usage(&cmd_pgo, "--fail-below takes a percentage, as 5 or 5%%, not '%s'", given->value);
+    if (end == given->value || (*end && strcmp(end, "%") != 0) || !(n >= 0 && n < 1e6))
+        cli_usage(&cmd_pgo, "--%s takes a percentage, as 5 or 5%%, not '%s'", given->row->name,
+                  given->value);
     *(double *)given->into = n;
 }
 
@@ -119,10 +124,30 @@ static const struct option_row rows[] = {
     {"runs", 0, "N",
      "record N runs (default: as many as take 5 s of processor time, but 30 s at most)",
      OPTION_NUMBER(struct pgo, runs, 1, 10000)},
-    {"rounds", 'n', "N", "measure each build so often, 0: not at all (default: 7)",
-     OPTION_NUMBER(struct pgo, rounds, 0, 10000)},
-    {"fail-below", 0, "PERCENT", "exit status 3 if the program becomes less than this faster",
-     OPTION_CALL_FOR(struct pgo, least, take_percent), OPTION_GIVEN(struct pgo, has_least)},
+    {"rounds", 'n', "N",
+     "measure so many turns at most, 0: not at all (default: until the difference is sure)",
+     OPTION_NUMBER(struct pgo, limits.rounds, 0, MOST_TURNS)},
+    {"max-time", 0, "SECONDS", "measure for so long at most (default: 60, or what six turns take)",
+     OPTION_NUMBER(struct pgo, limits.seconds, 1, 1000000)},
+    {"min-gain", 0, "PERCENT",
+     "keep the build with the profile only if it is so much faster; else exit status 3",
+     OPTION_CALL_FOR(struct pgo, limits.min_gain, take_percent),
+     OPTION_GIVEN(struct pgo, limits.has_min_gain)},
+    {"max-growth", 0, "PERCENT",
+     "keep it only if its code is at most so much larger; else exit status 3 (default: 2 % or 4 "
+     "KiB)",
+     OPTION_CALL_FOR(struct pgo, limits.max_growth, take_percent),
+     OPTION_GIVEN(struct pgo, limits.has_max_growth)},
+    {"align", 0, NULL,
+     "let functions begin at cache lines in both builds, so that luck of placement is not measured",
+     OPTION_FLAG(struct pgo, align)},
+    {"layers", 0, NULL,
+     "also try small cold code and aligned functions on top, and keep what surely gains",
+     OPTION_FLAG(struct pgo, limits.layers)},
+    {"json", 0, "FILE", "write the result as JSON, with all turns; - is standard output",
+     OPTION_TEXT(struct pgo, json), .is_output = true},
+    {"summary", 0, "FILE", "write the result as a table in Markdown; - is standard output",
+     OPTION_TEXT(struct pgo, summary), .is_output = true},
     {"verbose", 'v', NULL, "show what the commands print, instead of writing it to OUTPUT.log",
      OPTION_FLAG(struct pgo, verbose)},
     {0},
@@ -156,11 +181,28 @@ static void choose_service(struct pgo *p)
         pgo_measure_service(p->run);
         return;
     }
-    if (p->has_least)
+    if (p->limits.has_min_gain)
         cli_usage(&cmd_pgo, "to measure a service takes --measure, a command that uses it");
-    p->rounds = 0;
+    p->limits.rounds = 0;
     if (!p->committed.record)
         say(p, "a service is not measured without --measure, a command that uses it");
+}
+
+static bool is_stdout(const char *path)
+{
+    return path && !strcmp(path, "-");
+}
+
+/* An option that is about measuring; NULL: none was given. */
+static const char *asked_of_result(const struct pgo *p)
+{
+    return p->measure                 ? "measure"
+           : p->limits.has_min_gain   ? "min-gain"
+           : p->limits.has_max_growth ? "max-growth"
+           : p->limits.layers         ? "layers"
+           : p->json                  ? "json"
+           : p->summary               ? "summary"
+                                      : NULL;
 }
 
 static void parse(struct pgo *p, int argc, char **argv)
@@ -169,15 +211,18 @@ static void parse(struct pgo *p, int argc, char **argv)
     if (optind != argc)
         cli_usage(&cmd_pgo, "pgo takes no file; commands of several words are quoted");
     pgo_committed_check(&p->committed, p->run, p->output,
-                        p->measure ? "measure" : p->has_least ? "fail-below" : NULL);
+                        asked_of_result(p));
     if (!p->run && !p->committed.use.n)
         cli_usage(&cmd_pgo, "pgo needs --run, how the program is used");
     if (!p->output && !p->committed.use.n)
         p->output = DEFAULT_NAME;
     if (!p->committed.flags)
         find_project(p);
-    if (p->has_least && !p->rounds)
-        cli_usage(&cmd_pgo, "--fail-below needs rounds that are measured, not --rounds 0");
+    if (!p->limits.rounds && asked_of_result(p) && !p->measure)
+        cli_usage(&cmd_pgo, "--%s needs turns that are measured, not --rounds 0",
+                  asked_of_result(p));
+    if (is_stdout(p->json) && is_stdout(p->summary))
+        cli_usage(&cmd_pgo, "--json - and --summary - both write to standard output");
     if (p->for_s > 0)
         choose_service(p);
     else if (!p->measure)
@@ -185,18 +230,21 @@ static void parse(struct pgo *p, int argc, char **argv)
 }
 
 /* `pgokit gen`, with its own report. */
-static void generate(const struct pgo *p)
+static void generate(struct pgo *p)
 {
     struct record_ended ended;
-    char to[32];
-    const char **words = calloc(p->recordings.n + 2 * p->files.n + 9, sizeof *words);
+    char to[32], figures[PATH_MAX + 16];
+    const char **words = calloc(p->recordings.n + 2 * p->files.n + 11, sizeof *words);
     size_t n = 0;
     if (!words)
         pgo_stop("out of memory");
+    snprintf(figures, sizeof figures, "%s/report.json", p->how->scratch);
     snprintf(to, sizeof to, "gcc%lu", p->compiler.release > 16 ? 16 : p->compiler.release);
     words[n++] = "pgokit";
     words[n++] = "gen";
     words[n++] = "--no-next"; /* this compiles */
+    words[n++] = "--report";
+    words[n++] = figures;
     if (p->common.quiet)
         words[n++] = "-q";
     for (size_t i = 0; i < p->recordings.n; i++)
@@ -217,6 +265,7 @@ static void generate(const struct pgo *p)
         pgo_stop("no profile could be made; above is why. If it is for want of debug information "
                  "or symbols: does the build strip its programs? Does it use $CC and $CFLAGS, or a "
                  "compiler that PATH has?");
+    pgo_read_figures(&p->figures, figures);
     free(words);
 }
 
@@ -244,22 +293,75 @@ static void say_use(const struct pgo *p)
             getenv("CFLAGS"));
 }
 
-/* What to do with what was found: an EXIT_... */
-static int measure(const struct pgo *p)
+static bool build_with(void *ctx, bool first)
 {
-    const struct pgo_gain gain =
-        pgo_measure(&p->files, p->measure, (unsigned)p->rounds, p->common.quiet);
-    const bool too_little = p->has_least && gain.percent < p->least;
-    if (too_little)
-        fprintf(stderr, "pgokit: the gain of %+.1f %% is below the %g %% of --fail-below\n",
-                gain.percent, p->least);
-    if (gain.high < 0) {
-        pgo_place(&p->files, false);
-        puts("slower with the profile: the build without it is in place again");
-    } else {
+    struct pgo *p = ctx;
+    const struct timespec started = pgo_build(p->how, p->profile);
+    if (first)
+        pgo_check_rebuilt(&p->files, started);
+    if (!pgo_differs(&p->files))
+        return false;
+    pgo_keep(&p->files, p->how->scratch, true);
+    return true;
+}
+
+static struct pgk_trial *new_trial(const struct pgo *p, uint64_t plain_bytes)
+{
+    struct pgk_trial *trial;
+    const double least = p->limits.min_gain;
+    const struct pgk_trial_opts opts = {.struct_size = sizeof opts,
+                                        .matters = least < 1 ? least : 1,
+                                        .bytes = plain_bytes,
+                                        .build = p->build,
+                                        .run = p->run,
+                                        .measured = p->measure,
+                                        .compiler = p->compiler.cc ? p->compiler.cc : "rustc",
+                                        .profile = p->output};
+    if (pgk_trial_new(&trial, &opts, NULL))
+        pgo_stop("out of memory");
+    return trial;
+}
+
+static void write_report(const struct pgk_trial *trial, const char *path,
+                         void (*print)(const struct pgk_trial *, FILE *))
+{
+    if (!path)
+        return;
+    FILE *out = is_stdout(path) ? stdout : fopen(path, "w");
+    if (!out)
+        pgo_stop("cannot write %s: %s", path, strerror(errno));
+    print(trial, out);
+    if (out != stdout && (ferror(out) | fclose(out)))
+        pgo_stop("cannot write %s: %s", path, strerror(errno));
+}
+
+/* Builds with the profile, measures, and leaves the faster build in place: an EXIT_... */
+static int measure(struct pgo *p, uint64_t plain_bytes)
+{
+    struct pgk_trial *trial = new_trial(p, plain_bytes);
+    bool refused = false;
+    const struct pgo_trying trying = {
+        .compiler = &p->compiler,
+        .files = &p->files,
+        .build = build_with,
+        .ctx = p,
+        .measure = p->measure,
+        .limits = &p->limits,
+        .figures = &p->figures,
+        .plain_bytes = plain_bytes,
+        .runs = p->recorded,
+        .other_input = strcmp(p->measure, p->run) != 0,
+        .quiet = p->common.quiet,
+        .human = is_stdout(p->json) || is_stdout(p->summary) ? stderr : stdout};
+    if (pgo_try(&trying, trial, &refused)) {
+        say(p, "the programs are built with the profile, %s", p->output);
+        pgo_set_flags(&p->compiler, p->profile); /* of the best */
         say_use(p);
     }
-    return too_little ? EXIT_BELOW : EXIT_DONE;
+    write_report(trial, p->json, pgk_trial_print_json);
+    write_report(trial, p->summary, pgk_trial_print_markdown);
+    pgk_trial_close(&trial);
+    return refused ? EXIT_BELOW : EXIT_DONE;
 }
 
 /* What compilers get by a flag. */
@@ -279,22 +381,21 @@ static int record_and_build(struct pgo *p, struct pgo_builder *how)
     struct timespec started = pgo_build_first(how);
     pgo_find_files(&p->files, &p->common.binaries, started);
     pgo_keep(&p->files, how->scratch, false);
+    const uint64_t plain_bytes = pgo_code_bytes(&p->files);
     pgo_build_recorded(how, &p->files);
-    pgo_record(&load, &p->recordings);
+    p->recorded = pgo_record(&load, &p->recordings);
     generate(p);
     if (p->committed.record) {
         pgo_place(&p->files, false);
         pgo_commit(&p->committed, p->profile, p->output, p->common.quiet);
         return EXIT_DONE;
     }
-    started = pgo_build(how, p->profile);
-    pgo_check_rebuilt(&p->files, started);
-    pgo_keep(&p->files, how->scratch, true);
-    say(p, "the programs are built with the profile, %s", p->output);
-    if (p->rounds && p->measure == p->run)
+    if (p->limits.rounds && p->measure == p->run)
         say(p, "measures what it was trained on, as --measure names no other command");
-    if (p->rounds)
-        return measure(p);
+    if (p->limits.rounds)
+        return measure(p, plain_bytes);
+    build_with(p, true);
+    say(p, "the programs are built with the profile, %s", p->output);
     say_use(p);
     return EXIT_DONE;
 }
@@ -308,6 +409,7 @@ static int build(struct pgo *p)
     const char *scratch = pgo_start_guarded();
     struct pgo_builder how = {p->build, p->clean, p->cc, scratch, &p->compiler, p->project,
                               p->removes, p->common.quiet};
+    p->how = &how;
     if ((size_t)snprintf(own, sizeof own, "%s/profile", scratch) >= sizeof own)
         pgo_stop("the name is too long: %s", scratch);
     if (kept)
@@ -324,10 +426,11 @@ static int build(struct pgo *p)
 
 static int run(int argc, char **argv)
 {
-    struct pgo p = {.frequency = 250, .rounds = 7};
+    struct pgo p = {.frequency = 250, .limits = {.rounds = MOST_TURNS, .max_growth = 2}};
     int exit_code = EXIT_DONE;
     parse(&p, argc, argv);
     pgo_find_compiler(&p.compiler, p.cc, p.project);
+    p.compiler.align = p.align;
     if (p.committed.flags) {
         name_profile(&p, p.output);
         pgo_print_flags(&p.committed, &p.compiler, p.profile);
@@ -345,7 +448,8 @@ const struct cli_verb cmd_pgo = {
     .name = "pgo",
     .summary = "builds a program with its own profile, and measures the gain",
     .help = help,
-    .exit_help = "0 done, 2 failed, 3 done and less than --fail-below or --min-match",
+    .exit_help = "0 done, 2 failed, 3 refused by --min-gain, --max-growth or "
+                 "--min-match",
     .run = run,
     .groups = groups,
     .examples = examples,

@@ -5,6 +5,7 @@
 
 #include "record.h"
 
+#include <stdio.h>
 #include <time.h>
 
 /* Prints "pgokit: ..." and what to do next; exits with EXIT_FAILED. */
@@ -84,7 +85,21 @@ struct pgo_compiler {
     const char *flags, *flags_cxx; /* the user's CFLAGS and CXXFLAGS, or -O2, or "" */
     bool is_debian;                /* flags are those of dpkg-buildflags */
     bool is_usual;                 /* nobody named it */
+    /* What the use of a profile adds, with a blank before each, and the same of rustc. */
+    const char *use, *use_rust;
+    bool align; /* functions begin at cache lines, in both builds */
 };
+/* gcc 12 turns on further passes for all functions, which cost about what the profile gains:
+ * docs/formats/sample-gcc.md. */
+#define PGO_GCC_FEW_PASSES                                                                     \
+    " -fno-gcse-after-reload -fno-ipa-cp-clone -fno-loop-interchange -fno-loop-unroll-and-jam" \
+    " -fno-peel-loops -fno-predictive-commoning -fno-split-loops -fno-tracer"                  \
+    " -fno-tree-loop-distribution -fno-unswitch-loops -fno-version-loops-for-strides"          \
+    " -fno-unroll-loops"
+#define PGO_GCC_LEAN PGO_GCC_FEW_PASSES " -fvect-cost-model=very-cheap"
+/* Functions begin at cache lines. */
+#define PGO_ALIGN      " -falign-functions=64"
+#define PGO_ALIGN_RUST " -Cllvm-args=-align-all-functions=6"
 /* `name` NULL: $CC, else the first that there is of clang and gcc, for Debian's packages of gcc and
  * clang. Stops if it cannot be run. For Rust without a name: rustc, and clang for what else is
  * compiled if it is there. `project` is NULL where it is not known. */
@@ -154,8 +169,8 @@ struct pgo_load {
     double for_s;                  /* 0: it ends by itself */
     bool quiet;
 };
-/* Records the command; stops if nothing comes of it. */
-void pgo_record(const struct pgo_load *load, struct record_files *recordings);
+/* Records the command, and returns how often; stops if nothing comes of it. */
+unsigned pgo_record(const struct pgo_load *load, struct record_files *recordings);
 
 /* ---- the files that a build makes ---- */
 
@@ -183,6 +198,12 @@ bool pgo_same_bytes(const char *a, const char *b);
 bool pgo_replace(const char *copy, const char *path, bool all);
 /* Stops unless a build made each file again, and at least one of them otherwise. */
 void pgo_check_rebuilt(const struct pgo_files *files, struct timespec since);
+/* The copy with the profile becomes the one without. */
+void pgo_promote(struct pgo_files *files);
+/* Whether the last build made other programs than those that were kept without a profile. */
+bool pgo_differs(const struct pgo_files *files);
+/* Of machine code in the files of the last build; 0: not known. */
+uint64_t pgo_code_bytes(const struct pgo_files *files);
 void pgo_files_free(struct pgo_files *files);
 
 /* ---- what the user's commands print ---- */
@@ -206,12 +227,61 @@ void pgo_log_show_end(void);
 
 /* ---- measuring ---- */
 
-struct pgo_gain {
-    double percent;   /* as many more runs in the same time; the median of the rounds */
-    double low, high; /* the middle half of the rounds */
+/* What the user asked for. */
+struct pgo_limits {
+    bool has_min_gain, has_max_growth, layers;
+    double min_gain, max_growth; /* per cent */
+    unsigned long rounds;        /* at most so many turns of each comparison */
+    unsigned long seconds;       /* of it; 0: the default */
 };
-/* Runs the command with both builds in turn and prints what it found. */
-struct pgo_gain pgo_measure(const struct pgo_files *files, const char *command, unsigned rounds,
-                            bool quiet);
+/* Runs the command with both builds in turns until the difference is sure, and adds them to the
+ * row. */
+struct pgk_trial_result pgo_measure(struct pgk_trial *trial, size_t row,
+                                    const struct pgo_files *files, const char *command,
+                                    const struct pgo_limits *limits, bool quiet);
+/* A counter of the instructions of all commands that are run from now on; -1: there is none. */
+int pgo_counter_open(void);
+uint64_t pgo_counter_read(int counter); /* 0: nothing is known */
+
+/* What `pgokit gen` says of the profile. */
+struct pgo_figures {
+    double density;         /* samples a line; 0: not known */
+    double record_more;     /* so many times as many would be enough */
+    double outside_percent; /* of the branches are in code that the build does not make */
+    bool misfit;            /* the recording is of another build */
+};
+enum { PGO_TOO_FEW = 2 }; /* samples, if so many times as many would be enough */
+void pgo_read_figures(struct pgo_figures *figures, const char *path);
+
+enum { PGO_SENTENCE = 320 };
+struct pgo_why {
+    const struct pgk_trial_result *result;
+    const struct pgo_limits *limits;
+    const struct pgo_figures *figures;
+    uint64_t plain_bytes; /* of code; 0: not known */
+    unsigned runs;        /* that were recorded */
+    bool other_input;     /* what is measured is not what was recorded */
+    bool clang;
+};
+/* Why a build is not kept, and what to do. */
+void pgo_explain(const struct pgo_why *about, char why[PGO_SENTENCE], char advice[PGO_SENTENCE]);
+
+struct pgo_trying {
+    struct pgo_compiler *compiler; /* its flags for the profile become those of the best */
+    struct pgo_files *files;       /* `without` is the plain build, then the best */
+    /* Builds with the profile and keeps the files; false: they are the same as the best. */
+    bool (*build)(void *ctx, bool first);
+    void *ctx;
+    const char *measure;
+    const struct pgo_limits *limits;
+    const struct pgo_figures *figures;
+    uint64_t plain_bytes;
+    unsigned runs;
+    bool other_input, quiet;
+    FILE *human; /* for what people read */
+};
+/* Builds and measures all forms in which the compiler can use the profile, and leaves the best in
+ * place, or the plain build; says so. *refused: a limit of the user forbids it. */
+bool pgo_try(const struct pgo_trying *trying, struct pgk_trial *trial, bool *refused);
 
 #endif

@@ -8,14 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* gcc 12 turns on further passes for all functions, which cost about what the profile gains:
- * docs/formats/sample-gcc.md. */
-#define GCC_12_LEAN                                                                            \
-    " -fno-gcse-after-reload -fno-ipa-cp-clone -fno-loop-interchange -fno-loop-unroll-and-jam" \
-    " -fno-peel-loops -fno-predictive-commoning -fno-split-loops -fno-tracer"                  \
-    " -fno-tree-loop-distribution -fno-unswitch-loops -fno-version-loops-for-strides"          \
-    " -fno-unroll-loops -fvect-cost-model=very-cheap"
-
 static char *text(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 static char *text(const char *fmt, ...)
 {
@@ -62,8 +54,7 @@ const char *pgo_compiler_of_c(const char *name)
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         const char *at = strstr(name, pairs[i][0]);
         if (at)
-            return text("%.*s%s%s", (int)(at - name), name, pairs[i][1],
-                        at + strlen(pairs[i][0]));
+            return text("%.*s%s%s", (int)(at - name), name, pairs[i][1], at + strlen(pairs[i][0]));
     }
     return text("%s", name);
 }
@@ -138,12 +129,15 @@ void pgo_find_compiler(struct pgo_compiler *c, const char *name, const struct pg
     if (!c->clang && c->release < 12)
         pgo_stop("gcc %lu takes no profile that pgokit makes; take gcc 12 or newer, or clang",
                  c->release);
+    c->use = !c->clang && c->release == 12 ? PGO_GCC_LEAN : "";
+    c->use_rust = "";
 }
 
 void pgo_change_compiler(struct pgo_compiler *c, const char *name)
 {
     const struct pgo_compiler was = *c;
     pgo_find_compiler(c, name, NULL);
+    c->align = was.align;
     c->flags = was.flags;
     c->flags_cxx = was.flags_cxx;
     c->is_debian = was.is_debian;
@@ -167,30 +161,34 @@ static void set(const char *name, char *value)
 /* What a compiler gets from us; `profile` NULL: it takes none, or there is none yet. Debug
  * information changes no code, so the first build is also what the second is measured against. gcc
  * would write the path of the profile into it. */
-static char *flags_of(bool clang, unsigned long release, const char *profile)
+static char *flags_of(const struct pgo_compiler *c, bool clang, const char *profile)
 {
-    return text("%s%s%s%s", clang ? "-gline-tables-only -fdebug-info-for-profiling" : "-g",
+    return text("%s%s%s%s%s",
+                clang ? "-gline-tables-only -fdebug-info-for-profiling"
+                      : "-g -gno-record-gcc-switches",
+                c->align ? PGO_ALIGN : "",
                 !profile ? ""
                 : clang  ? " -fprofile-sample-use="
-                         : " -gno-record-gcc-switches -fauto-profile=",
-                profile ? profile : "", profile && !clang && release == 12 ? GCC_12_LEAN : "");
+                         : " -fauto-profile=",
+                profile ? profile : "", profile ? c->use : "");
 }
 
 char *pgo_flags(const struct pgo_compiler *c, const char *profile)
 {
-    return flags_of(c->clang, c->release, profile);
+    return flags_of(c, c->clang, profile);
 }
 
 /* Flags of the compilers in front of PATH; the other one compiles as in the first build. Clang
  * warns of flags that a link does not use. */
 static void set_wrapped(const struct pgo_compiler *c, const char *profile)
 {
-    char *by_clang = flags_of(true, c->release, c->clang ? profile : NULL);
-    char *by_gcc = flags_of(false, c->release, c->clang ? NULL : profile);
+    char *by_clang = flags_of(c, true, c->clang ? profile : NULL);
+    char *by_gcc = flags_of(c, false, c->clang ? NULL : profile);
     char *clang = text("%s -Wl,--build-id -Wno-unused-command-line-argument", by_clang);
     char *gcc = text("%s -Wl,--build-id", by_gcc);
-    char *rust = text("-Zdebug-info-for-profiling -Clink-arg=-Wl,--build-id%s%s",
-                      profile ? " -Zprofile-sample-use=" : "", profile ? profile : "");
+    char *rust = text("-Zdebug-info-for-profiling -Clink-arg=-Wl,--build-id%s%s%s%s",
+                      c->align ? PGO_ALIGN_RUST : "", profile ? " -Zprofile-sample-use=" : "",
+                      profile ? profile : "", profile ? c->use_rust : "");
     pgo_wrapper_flags(clang, gcc, rust);
     free(by_clang);
     free(by_gcc);
@@ -227,7 +225,7 @@ static void set_debian(const char *ours)
 void pgo_set_flags(const struct pgo_compiler *c, const char *profile)
 {
     static const char *linker;
-    char *ours = flags_of(c->clang, c->release, profile);
+    char *ours = flags_of(c, c->clang, profile);
     if (!linker)
         linker = environment("LDFLAGS", "");
     if (c->cc) {

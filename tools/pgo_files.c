@@ -188,6 +188,7 @@ void pgo_keep(struct pgo_files *files, const char *folder, bool with)
 {
     for (size_t i = 0; i < files->n; i++) {
         char **kept = with ? &files->v[i].with : &files->v[i].without;
+        free(*kept);
         if (asprintf(kept, "%s/%zu.%s", folder, i, with ? "with" : "without") < 0)
             pgo_stop("out of memory");
         copy(files->v[i].path, *kept, false);
@@ -236,9 +237,35 @@ bool pgo_same_bytes(const char *a, const char *b)
     return x && y && c == d;
 }
 
+bool pgo_differs(const struct pgo_files *files)
+{
+    for (size_t i = 0; i < files->n; i++)
+        if (!pgo_same_bytes(files->v[i].path, files->v[i].without))
+            return true;
+    return false;
+}
+
+void pgo_promote(struct pgo_files *files)
+{
+    for (size_t i = 0; i < files->n; i++)
+        if (rename(files->v[i].with, files->v[i].without))
+            pgo_stop("cannot replace %s: %s", files->v[i].without, strerror(errno));
+}
+
+uint64_t pgo_code_bytes(const struct pgo_files *files)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < files->n; i++) {
+        struct pgk_program p = {.struct_size = sizeof p};
+        if (pgk_program_inspect(&p, files->v[i].path, NULL))
+            return 0;
+        bytes += p.code_bytes;
+    }
+    return bytes;
+}
+
 void pgo_check_rebuilt(const struct pgo_files *files, struct timespec since)
 {
-    bool differs = false;
     struct stat s;
     for (size_t i = 0; i < files->n; i++) {
         const struct pgo_file *f = &files->v[i];
@@ -246,9 +273,8 @@ void pgo_check_rebuilt(const struct pgo_files *files, struct timespec since)
             pgo_stop("the second build did not make %s again. Give --clean 'make clean', or a "
                      "build command that builds all",
                      f->path);
-        differs |= !pgo_same_bytes(f->path, f->without);
     }
-    if (!differs)
+    if (!pgo_differs(files))
         pgo_stop("the build with the profile made the same programs as the one without. Does the "
                  "build command use $CC and $CFLAGS, or a compiler that PATH has?");
 }

@@ -1,83 +1,99 @@
-/* Runs both builds in turn, so that what else the machine does falls on both alike, and compares
- * each round with itself. */
+/* Runs two builds in turns, in random order, so that what else the machine does falls on both
+ * alike, until the difference is sure. */
 #include "pgo.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/random.h>
+#include <time.h>
 #include <unistd.h>
 
-static int order(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
+enum { TURNS_AT_LEAST = 6, SECONDS = 60 }; /* of fewer turns nothing is sure */
 
-/* Of sorted numbers: 0.5 is the median. */
-static double quantile(const double *v, unsigned n, double part)
+static double now_s(void)
 {
-    double at = part * (n - 1);
-    unsigned low = (unsigned)at, high = low + 1 < n ? low + 1 : low;
-    return v[low] + (v[high] - v[low]) * (at - low);
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 /* Without the output of the command, which would only repeat. */
-static double processor_time(const char *command)
+static void run_once(const char *command, int counter, struct pgk_trial_turn *turn, bool with)
 {
     struct record_ended ended;
     char *silent;
     if (asprintf(&silent, "exec >/dev/null\n%s", command) < 0)
         pgo_stop("out of memory");
+    const uint64_t before = pgo_counter_read(counter);
     pgo_shell("the measured command", silent, &ended);
+    turn->instructions[with] = pgo_counter_read(counter) - before;
+    const double s = record_cpu_s(&ended);
+    turn->seconds[with] = s > 1e-6 ? s : 1e-6;
     free(silent);
-    return record_cpu_s(&ended);
 }
 
-static void print_times(const char *what, double *v, unsigned n)
+/* Which of both is first, by chance: then a difference between first and second runs is none
+ * between builds. */
+static bool toss(void)
 {
-    qsort(v, n, sizeof *v, order);
-    printf("  %-19s %.3f s (half of the runs from %.3f to %.3f s)\n", what, quantile(v, n, 0.5),
-           quantile(v, n, 0.25), quantile(v, n, 0.75));
+    unsigned char byte;
+    if (getrandom(&byte, 1, 0) != 1)
+        pgo_stop("the system has no random numbers");
+    return byte & 1;
 }
 
-/* Faster by so much: as many per cent more runs in the same time. */
-static struct pgo_gain print_gain(double *gain, unsigned n)
+static void take_turn(struct pgk_trial *trial, const struct pgo_files *files, const char *command,
+                      int counter)
 {
-    qsort(gain, n, sizeof *gain, order);
-    const struct pgo_gain g = {quantile(gain, n, 0.5), quantile(gain, n, 0.25),
-                               quantile(gain, n, 0.75)};
-    printf("  %-19s %+.1f %% (half of the rounds from %+.1f to %+.1f %%)\n", "speed", g.percent,
-           g.low, g.high);
-    if (g.low <= 0 && g.high >= 0)
-        puts("  no difference beyond the spread of the rounds");
-    fflush(stdout); /* before what is said next */
-    return g;
-}
-
-struct pgo_gain pgo_measure(const struct pgo_files *files, const char *command, unsigned rounds,
-                            bool quiet)
-{
-    double *times[2] = {calloc(rounds, sizeof(double)), calloc(rounds, sizeof(double))};
-    double *gain = calloc(rounds, sizeof *gain);
-    if (!times[0] || !times[1] || !gain)
-        pgo_stop("out of memory");
-    for (unsigned i = 0; i < rounds; i++) {
-        for (unsigned k = 0; k < 2; k++) {
-            bool with = (i + k) % 2;
-            pgo_place(files, with);
-            times[with][i] = processor_time(command);
-        }
-        gain[i] = times[1][i] > 0 ? 100 * (times[0][i] / times[1][i] - 1) : 0;
-        if (!quiet && isatty(STDERR_FILENO))
-            fprintf(stderr, "\rmeasured %u of %u rounds%s", i + 1, rounds,
-                    i + 1 < rounds ? "" : "\n");
+    struct pgk_trial_turn turn = {.struct_size = sizeof turn};
+    struct pgk_err err = {0};
+    const bool first = toss();
+    for (int k = 0; k < 2; k++) {
+        const bool with = first ^ k;
+        pgo_place(files, with);
+        run_once(command, counter, &turn, with);
     }
-    pgo_place(files, true);
-    printf("processor time of %u runs each, in turn:\n", rounds);
-    print_times("without a profile", times[0], rounds);
-    print_times("with the profile", times[1], rounds);
-    const struct pgo_gain found = print_gain(gain, rounds);
-    free(times[0]);
-    free(times[1]);
-    free(gain);
-    return found;
+    if (pgk_trial_add(trial, &turn, &err))
+        pgo_stop("out of memory");
+}
+
+/* Whether more turns would change nothing. */
+static bool is_decided(const struct pgk_trial_result *r, const struct pgo_limits *limits)
+{
+    return r->verdict != PGK_TRIAL_OPEN &&
+           (!limits->has_min_gain || r->low >= limits->min_gain || r->high < limits->min_gain);
+}
+
+static bool is_time_over(double started, size_t turns, const struct pgo_limits *limits)
+{
+    const double took = now_s() - started;
+    return limits->seconds ? took >= (double)limits->seconds
+                           : took >= SECONDS && turns >= TURNS_AT_LEAST;
+}
+
+static void show(const struct pgk_trial_result *r, bool ends)
+{
+    fprintf(stderr, "\r\033[Kmeasured %zu turn%s: %+.1f %%%s", r->turns, r->turns == 1 ? "" : "s",
+            r->gain, ends ? "\n" : "");
+}
+
+struct pgk_trial_result pgo_measure(struct pgk_trial *trial, size_t row,
+                                    const struct pgo_files *files, const char *command,
+                                    const struct pgo_limits *limits, bool quiet)
+{
+    struct pgk_trial_result r = {.struct_size = sizeof r};
+    const double started = now_s();
+    const int counter = pgo_counter_open();
+    bool ends = false;
+    while (!ends) {
+        take_turn(trial, files, command, counter);
+        pgk_trial_result(trial, row, &r);
+        ends = r.turns >= limits->rounds || is_decided(&r, limits) ||
+               is_time_over(started, r.turns, limits);
+        if (!quiet && isatty(STDERR_FILENO))
+            show(&r, ends);
+    }
+    if (counter >= 0)
+        close(counter);
+    return r;
 }

@@ -150,7 +150,7 @@ static void record_runs(const struct pgo_load *load, const char *event, struct r
     pgo_put_back("PGOKIT_BRANCHES_OPTIONS", users);
 }
 
-void pgo_record(const struct pgo_load *load, struct record_files *recordings)
+unsigned pgo_record(const struct pgo_load *load, struct record_files *recordings)
 {
     const char *event = perf_check_branches();
     char template[PATH_MAX + 16];
@@ -169,4 +169,5 @@ void pgo_record(const struct pgo_load *load, struct record_files *recordings)
     pgo_say(load->quiet, "recorded %u run%s, %.1f s of processor time%s", r.n, r.n == 1 ? "" : "s",
             r.cpu_s,
             r.by_clock ? ", by the time on the clock, as its processes are short" : "");
+    return r.n;
 }

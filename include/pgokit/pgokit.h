@@ -23,6 +23,7 @@
 #include "pgokit/unfinished.h"
 #include "pgokit/sample.h"
 #include "pgokit/supplement.h"
+#include "pgokit/trial.h"
 #include "pgokit/use.h"
 
 #endif

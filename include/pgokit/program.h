@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -39,6 +40,7 @@ struct pgk_program {
      * that are preloaded; else "". */
     char other_linker[256];
     bool go; /* built by Go, whose programs have a memory and profiles of their own */
+    uint64_t code_bytes; /* of machine code: its sections that can be executed; 0 of a script */
 };
 
 /* Looks into the program at `path`: an x86-64 executable or a script. `program` is untouched on

@@ -122,6 +122,17 @@ static void find_linker(struct pgk_program *program, const struct pgk_elf *elf)
                n < sizeof program->other_linker ? n : sizeof program->other_linker - 1);
 }
 
+static uint64_t code_bytes(const struct pgk_elf *elf)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < pgk_elf_section_count(elf); i++) {
+        const struct pgk_elf_section_info s = pgk_elf_section_at(elf, i);
+        if (s.flags & SHF_EXECINSTR)
+            bytes += s.size;
+    }
+    return bytes;
+}
+
 static int inspect_elf(struct pgk_program *program, const char *path, struct pgk_err *err)
 {
     struct pgk_elf *elf;
@@ -139,6 +150,7 @@ static int inspect_elf(struct pgk_program *program, const char *path, struct pgk
         program->kind = has_section(elf, ".interp") ? PGK_PROGRAM_DYNAMIC : PGK_PROGRAM_STATIC;
         program->heap_runtime = runtime_of(elf);
         program->go = has_section(elf, ".go.buildinfo") || has_section(elf, ".note.go.buildid");
+        program->code_bytes = code_bytes(elf);
         find_linker(program, elf);
         status = find_histogram(program, elf, err);
     }

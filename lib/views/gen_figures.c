@@ -98,6 +98,8 @@ void pgk_gen_print_json(const struct pgk_gen_stats *s, FILE *out)
     pgk_json_digits(&j, "vtable_scale", s->vtable_scale, 6);
     pgk_json_line(&j, 1);
     pgk_json_flag(&j, "no_mapping", s->no_mapping);
+    pgk_json_line(&j, 1);
+    pgk_json_flag(&j, "misfit", s->misfit);
     put_examples(&j, s);
     pgk_json_end_object(&j);
     pgk_text_lit(&text, "\n");

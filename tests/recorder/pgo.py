@@ -4,6 +4,7 @@
 usage: pgo.py PGOKIT LIBRARY
 """
 
+import json
 import os
 import re
 import shutil
@@ -36,25 +37,39 @@ def read(folder, name):
 
 def way(folder, compiler, option):
     tool(compiler)
-    done = pgo(folder, "--cc", compiler, "-n", "2", "-o", "my.afdo", "--measure", "./app 1000000")
+    done = pgo(folder, "--cc", compiler, "-n", "2", "-o", "my.afdo", "--measure", "./app 1000000",
+               "--json", "-", "--summary", "table.md")
     require(os.path.getsize(os.path.join(folder, "my.afdo")) > 100, "the profile is empty")
-    require(re.search(r"^processor time of 2 runs each, in turn:\n"
-                      r"  without a profile +\d\.\d{3} s \(.* s\)\n"
-                      r"  with the profile +\d\.\d{3} s \(.* s\)\n"
-                      r"  speed +[+-]\d+\.\d % \(.* %\)\n", done.stdout),
-            done.stdout)
+    require(re.search(r"^processor time of 2 turns of both builds, in random order:\n"
+                      r"  plain +\d\.\d{3} s \(.* s\)\n"
+                      r"  profile +\d\.\d{3} s \(.* s\)\n"
+                      r"  speed +[+-]\d+\.\d % \(too few turns to be sure at 95 %\)\n"
+                      r"(  instructions +[+-]\d+\.\d %\n)?"
+                      r"  code +\d+ bytes \([+-]\d\.\d %\)\n"
+                      r"  not kept: ", done.stderr, re.M),
+            done.stderr)
+    result = json.loads(done.stdout)
+    row = result["rows"][0]
+    require(not result["kept"] and row["verdict"] == "not sure" and row["low_percent"] is None
+            and len(row["turns"]) == 2 and 0 < row["seconds"] < 1
+            and result["compiler"] == compiler and result["measured"] == "./app 1000000"
+            and row["bytes"] < 4096, done.stdout)
+    table = read(folder, "table.md")
+    require(re.search(r"^\| profile \| 0\.\d{3} s \| \d+ \| [+-]\d\.\d % "
+                      r"\| .* \(not sure\) \| 2 \| not kept: ", table, re.M), table)
     log = read(folder, "my.afdo.log")
     require("ran 400000000\n" in log and "ran 1000000\n" not in log and "ran" not in done.stdout,
             f"the output of recorded runs is in the log, that of measured runs nowhere:\n{log}")
     require("my.afdo.log" in done.stderr and "trained on" not in done.stderr, done.stderr)
-    require("next: " not in done.stderr, f"what pgo does by itself is said: {done.stderr}")
-    require("builds with the profile" in done.stderr and "the programs are built" in done.stderr,
-            done.stderr)
+    require("next: pgokit" not in done.stderr and "next: gcc" not in done.stderr and
+            "next: clang" not in done.stderr, f"what pgo does by itself is said: {done.stderr}")
+    require("builds with the profile" in done.stderr, done.stderr)
     again = run(["sh", "-c", "echo $CFLAGS"], folder, env={"CFLAGS": "x"})
     require(again.stdout == "x\n", "the environment of others")
     told = pgo(folder, "--cc", compiler, "-n", "0", build="echo $CC $CXX $CFLAGS $LDFLAGS >> flags;"
                + BUILD)
-    require("processor time" not in told.stdout, told.stdout)
+    require("processor time" not in told.stdout and "the programs are built" in told.stderr,
+            told.stdout)
     require(re.search(f"in your own build, .* CFLAGS='.*{option}{folder}/pgo.afdo.*'$",
                       told.stderr),
             told.stderr)
@@ -73,23 +88,116 @@ def own_flags(folder):
             out.stdout)
 
 
-def verdicts(folder):
-    """A build that is slow where there is a profile, and a limit that it does not reach."""
-    tool("gcc-12")
-    with open(os.path.join(folder, "slow.h"), "w", encoding="ascii") as file:
-        file.write("static void __attribute__((constructor)) slow(void)\n"
-                   "{\n    for (volatile long i = 0; i < 500000000; i++)\n        ;\n}\n")
-    slow = f'case $CFLAGS in *-profile=*) CFLAGS="$CFLAGS -include slow.h";; esac; {BUILD}'
-    options = ["--cc", "gcc-12", "-n", "3", "--measure", "./app 100000000"]
-    done = pgo(folder, *options, build=slow)
-    require(done.stdout.endswith(
-        "\nslower with the profile: the build without it is in place again\n"), done.stdout)
-    symbols = run(["nm", "app"], folder).stdout
-    require(" often" in symbols and " slow" not in symbols, symbols)
+WASTE = """static void __attribute__((constructor)) waste(void)
+{
+    for (volatile long i = 0; i < 150000000; i++)
+        ;
+}
+"""
+LARGE = '__asm__(".text\\n.fill 9000, 1, 0x90");\n'
+
+
+def only_where(has_profile, text, folder):
+    """A build that has this in addition with a profile, or without one."""
+    with open(os.path.join(folder, "more.h"), "w", encoding="ascii") as file:
+        file.write(text)
+    plain, more = BUILD, BUILD.replace("$CFLAGS", "$CFLAGS -include more.h")
+    if not has_profile:
+        plain, more = more, plain
+    return f"case $CFLAGS in *-sample-use=*) {more};; *) {plain};; esac"
+
+
+OPTIONS = ["--cc", "clang-22", "--measure", "./app 20000000"]
+SHORT = "./app 100000000"
+
+
+def symbols_of(folder):
+    return run(["nm", "app"], folder).stdout
+
+
+def slower(folder):
+    """Surely, with every form; the build without a profile is in place again."""
+    tool("clang-22")
+    build = only_where(True, WASTE, folder)
+    done = pgo(folder, *OPTIONS, build=build, command=SHORT)
+    require(done.stdout.count("  not kept: slower: ") == 2 and "\nthe build without the profile is "
+            "in place again\nnext: " in done.stdout, done.stdout)
+    require(" often" in symbols_of(folder) and " waste" not in symbols_of(folder), done.stdout)
     require("in your own build" not in done.stderr, done.stderr)
-    done = pgo(folder, *options, "--fail-below", "0%", status=3, build=slow)
-    require("is below the 0 % of --fail-below" in done.stderr, done.stderr)
-    pgo(folder, *options, "--fail-below=-99", build=slow)
+    done = pgo(folder, *OPTIONS, "--min-gain", "0%", "--max-time=1", status=3, build=build,
+               command=SHORT)
+    require(done.stdout.count("processor time of") == 2, done.stdout)
+
+
+def faster(folder):
+    """Six turns are enough to be sure, and nothing else is tried; but a limit may refuse it."""
+    tool("clang-22")
+    build = only_where(False, WASTE, folder)
+    done = pgo(folder, *OPTIONS, "--json", "r.json", build=build, command=SHORT)
+    require(done.stdout.startswith("processor time of 6 turns") and
+            done.stdout.endswith("\n  kept\n"), done.stdout)
+    require(" waste" not in symbols_of(folder) and "in your own build" in done.stderr, done.stderr)
+    result = json.loads(read(folder, "r.json"))
+    row = result["rows"][0]
+    require(result["kept"] and len(result["rows"]) == 1 and row["verdict"] == "faster"
+            and 50 < row["low_percent"] <= row["gain_percent"] <= row["high_percent"]
+            and row["seconds"] < row["seconds_before"], row)
+    done = pgo(folder, *OPTIONS, "--min-gain", "100000", status=3, build=build, command=SHORT)
+    require("below the 100000 % of --min-gain" in done.stdout and " waste" in symbols_of(folder),
+            done.stdout)
+
+
+def grown(folder):
+    """Refused by its size before it is measured, unless that is allowed; then by its speed."""
+    tool("clang-22")
+    build = only_where(True, LARGE, folder)
+    done = pgo(folder, *OPTIONS, status=3, build=build, command=SHORT)
+    require("processor time" not in done.stdout and
+            len(re.findall(r"not kept: its code is \d{4}\.\d % larger .* 2 % of --max-growth",
+                           done.stdout)) == 2, done.stdout)
+    require(re.search(r"^next: allow it: --max-growth \d+$", done.stdout, re.M), done.stdout)
+    done = pgo(folder, *OPTIONS, "--max-growth", "10000", "-n", "1", build=build, command=SHORT)
+    require("processor time of 1 turn of both" in done.stdout, done.stdout)
+
+
+def layers(folder):
+    """Each form on top of what was kept is tried; the code of this one is the same."""
+    tool("clang-22")
+    done = pgo(folder, *OPTIONS, "--layers", "-n", "6", "--max-growth=900", "--json", "r.json",
+               build=only_where(False, WASTE, folder), command=SHORT)
+    rows = json.loads(read(folder, "r.json"))["rows"]
+    require([row["name"] for row in rows][0::len(rows) - 1] == ["profile", "aligned functions"],
+            done.stdout)
+    require(rows[-1]["before"] != "plain" and rows[-1]["bytes"] > rows[0]["bytes"], rows[-1])
+
+
+ARRAYS = """#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char **argv)
+{
+    long turns = atol(argv[1]);
+    int n = 4000 + argc, *a = malloc(n * sizeof *a), s = 0;
+    for (int i = 0; i < n; i++)
+        a[i] = i % 101;
+    for (long t = 0; t < turns / 4000; t++)
+        for (int i = 0; i < n - t % 3; i++)
+            s += a[i] > 50 ? a[i] : 3;
+    printf("%d\\n", s);
+    return 0;
+}
+"""
+
+
+def vectors(folder):
+    """What gcc 12 would lose by the passes that are turned off, the second form gains."""
+    tool("gcc-12")
+    done = pgo(folder, "--cc", "gcc-12", "--align", "--json", "r.json", "--measure",
+               "./app 100000000", "-n", "6", source=ARRAYS)
+    result = json.loads(read(folder, "r.json"))
+    row = result["rows"][-1]
+    require(result["kept"] and row["name"] == "profile, vectors" and row["low_percent"] > 20, row)
+    require(re.search("CFLAGS='.* -falign-functions=64 -fauto-profile=.* -fno-tracer",
+                      done.stderr) and "very-cheap" not in done.stderr, done.stderr)
 
 
 def failed_build(folder):
@@ -112,7 +220,7 @@ def several_files(folder):
     build = ("$CC $CFLAGS -fPIC -shared -Dmain=work $LDFLAGS app.c -o libwork.so && "
              "echo 'int work(int, char **); int main(int c, char **v) { return work(c, v); }' "
              "> m.c && $CC $CFLAGS m.c -o app $LDFLAGS -L. -lwork -Wl,-rpath,$PWD")
-    pgo(folder, "--cc", "gcc-12", "-n", "1", build=build)
+    pgo(folder, "--cc", "gcc-12", "-n", "0", build=build)
     shown = run([PGOKIT, "show", "pgo.afdo"], folder).stdout
     require("often" in shown, shown)
 
@@ -395,7 +503,7 @@ def by_its_files(folder, name, text, program, *tools):
         with open(os.path.join(folder, file), "w", encoding="ascii") as out:
             out.write(content)
     os.chmod(os.path.join(folder, name), 0o755)
-    done = run([PGOKIT, "pgo", "--run", f"{program} 400000000", "--runs", "1", "-n", "1", *(
+    done = run([PGOKIT, "pgo", "--run", f"{program} 400000000", "--runs", "1", "-n", "0", *(
         () if "gcc" in text else ("--cc", "clang-22"))], folder)
     require("builds with the profile" in done.stderr, done.stderr)
     shown = run([PGOKIT, "show", "pgo.afdo"], folder).stdout
@@ -425,9 +533,9 @@ def cargo(folder):
     manifest = '[package]\nname = "app"\nversion = "0.1.0"\nedition = "2018"\n'
     with open(os.path.join(folder, "Cargo.toml"), "w", encoding="ascii") as file:
         file.write(manifest)
-    done = run([PGOKIT, "pgo", "--run", "./target/release/app 3000000", "--runs", "1", "-n", "1"],
+    done = run([PGOKIT, "pgo", "--run", "./target/release/app 3000000", "--runs", "1", "-n", "0"],
                folder)
-    require("-Zprofile-sample-use=" in done.stderr or "slower" in done.stdout, done.stderr)
+    require("-Zprofile-sample-use=" in done.stderr, done.stderr)
     shown = run([PGOKIT, "show", "pgo.afdo"], folder).stdout
     require("steps" in shown or "main" in shown, shown)
 
@@ -542,7 +650,11 @@ def main():
     cases.run("clang-22", way, "clang-22", "-fprofile-sample-use=")
     cases.run("gcc-12", way, "gcc-12", "-fauto-profile=")
     cases.run("flags of the user", own_flags)
-    cases.run("what it advises", verdicts)
+    cases.run("slower with the profile", slower)
+    cases.run("faster with it", faster)
+    cases.run("larger with it", grown)
+    cases.run("layers", layers)
+    cases.run("loops over arrays by gcc 12", vectors)
     cases.run("a build that fails", failed_build)
     cases.run("a program and a library", several_files)
     cases.run("where it stops", stops)

@@ -281,6 +281,24 @@ static int sample_write(const void *opts)
     return pgk_sample_write(on.sample, "/dev/null", opts, NULL, &on.err);
 }
 
+static int trial_new(const void *opts)
+{
+    struct pgk_trial *trial = NULL;
+    int status = pgk_trial_new(&trial, opts, &on.err);
+    pgk_trial_close(&trial);
+    return status;
+}
+
+static int trial_add(const void *opts)
+{
+    struct pgk_trial *trial = NULL;
+    if (pgk_trial_new(&trial, NULL, &on.err) || pgk_trial_begin(trial, "row", 0, &on.err))
+        return 1;
+    int status = pgk_trial_add(trial, opts, &on.err);
+    pgk_trial_close(&trial);
+    return status;
+}
+
 static const struct {
     const char *function;
     size_t size;
@@ -318,6 +336,8 @@ static const struct {
     {"pgk_plan_heap", sizeof(struct pgk_plan_opts), plan_heap},
     {"pgk_plan_read", sizeof(struct pgk_plan_opts), plan_read},
     {"pgk_match_print", sizeof(struct pgk_match_print_opts), match_print},
+    {"pgk_trial_new", sizeof(struct pgk_trial_opts), trial_new},
+    {"pgk_trial_add", sizeof(struct pgk_trial_turn), trial_add},
     {"pgk_use_classify", sizeof(struct pgk_use_limits), use_classify},
     {"pgk_used_print", sizeof(struct pgk_match_print_opts), used_print},
     {"pgk_function_match_print", sizeof(struct pgk_match_print_opts), function_match_print},

@@ -64,6 +64,17 @@ static void static_and_dynamic(void **state)
     assert_int_equal(inspect_sections(dynamic, 1).kind, PGK_PROGRAM_DYNAMIC);
 }
 
+static void machine_code(void **state)
+{
+    (void)state;
+    const struct test_section sections[] = {
+        {.name = ".text", .flags = SHF_ALLOC | SHF_EXECINSTR, .bytes = "12345", .size = 5},
+        {.name = ".text.hot", .flags = SHF_ALLOC | SHF_EXECINSTR, .bytes = "123", .size = 3},
+        {.name = ".rodata", .flags = SHF_ALLOC, .bytes = "1234", .size = 4}};
+    assert_int_equal(inspect_sections(sections, 3).code_bytes, 8);
+    assert_int_equal(inspect_sections(NULL, 0).code_bytes, 0);
+}
+
 static void built_by_go(void **state)
 {
     (void)state;
@@ -168,6 +179,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(static_and_dynamic),
+        cmocka_unit_test(machine_code),
         cmocka_unit_test(built_by_go),
         cmocka_unit_test(runtime_linked_in),
         cmocka_unit_test(runtime_as_library),

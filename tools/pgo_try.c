@@ -1,0 +1,166 @@
+/* The forms in which a compiler can use a profile: each is built and measured, and kept if it is
+ * sure to gain. */
+#include "pgo.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A form replaces the flags of the one before, or adds to those of the best. */
+struct form {
+    const char *name;
+    bool is_layer;                  /* adds, and only with --layers */
+    bool if_none;                   /* without --layers only if none was kept before */
+    bool if_known;                  /* what was not recorded must surely be cold */
+    const char *clang, *rust, *gcc; /* NULL: not for it */
+    unsigned long first, last;      /* releases of gcc; 0: any */
+};
+
+static const struct form forms[] = {
+    {"profile", .clang = "", .rust = "", .gcc = "", .first = 13},
+    {"profile", .gcc = PGO_GCC_LEAN, .last = 12},
+    /* Of the passes that the lean form turns off, loops over arrays need vectors only; unrolling
+     * all loops makes bzip2 a third larger. */
+    {"profile, vectors", .gcc = PGO_GCC_FEW_PASSES, .last = 12},
+    {"profile, fewer passes", .if_none = true, .gcc = PGO_GCC_LEAN, .first = 13},
+    /* What was not recorded is cold, which makes it small. */
+    {"profile, small cold code", .if_none = true, .if_known = true,
+     .clang = " -fprofile-sample-accurate", .rust = " -Cllvm-args=-profile-sample-accurate"},
+    {"aligned functions", .is_layer = true, .clang = PGO_ALIGN, .rust = PGO_ALIGN_RUST,
+     .gcc = PGO_ALIGN},
+};
+
+struct tries {
+    const struct pgo_trying *of;
+    struct pgk_trial *trial;
+    size_t rows;
+    bool kept;
+    char *flags, *rust; /* of the best */
+    bool too_large;
+    char advice[PGO_SENTENCE];
+};
+
+static char *joined(const char *first, const char *second)
+{
+    char *text;
+    if (asprintf(&text, "%s%s", first, second) < 0)
+        pgo_stop("out of memory");
+    return text;
+}
+
+static bool fits(const struct form *f, const struct tries *t)
+{
+    const struct pgo_compiler *c = t->of->compiler;
+    if (f->is_layer ? !t->of->limits->layers || !t->kept || c->align
+                    : f->if_none && t->kept && !t->of->limits->layers)
+        return false;
+    if (f->if_known && t->of->figures->record_more > PGO_TOO_FEW)
+        return false;
+    if (c->clang)
+        return f->clang != NULL;
+    return f->gcc && c->release >= f->first && (!f->last || c->release <= f->last);
+}
+
+static void set_flags(const struct form *f, struct tries *t)
+{
+    struct pgo_compiler *c = t->of->compiler;
+    c->use = joined(f->is_layer ? t->flags : "", c->clang ? f->clang : f->gcc);
+    c->use_rust = joined(f->is_layer ? t->rust : "", f->rust ? f->rust : "");
+}
+
+/* The build is the best from now on; it stands where the one without a profile stood. */
+static void keep(struct tries *t)
+{
+    free(t->flags);
+    free(t->rust);
+    t->flags = joined(t->of->compiler->use, "");
+    t->rust = joined(t->of->compiler->use_rust, "");
+    t->kept = true;
+    pgo_promote(t->of->files);
+}
+
+static bool is_too_large(const struct tries *t, uint64_t bytes)
+{
+    enum { PAGE = 4096 }; /* that small programs may grow, unless the user says by how much */
+    const struct pgo_limits *l = t->of->limits;
+    const double plain = (double)t->of->plain_bytes, more = (double)bytes - plain;
+    return plain > 0 && bytes && 100 * more / plain > l->max_growth &&
+           (l->has_max_growth || more > PAGE);
+}
+
+/* Surely faster; in place of another form also one that is as fast and smaller. */
+static bool is_better(const struct tries *t, const struct pgk_trial_result *r)
+{
+    const struct pgo_limits *l = t->of->limits;
+    if (r->verdict == PGK_TRIAL_FASTER)
+        return t->kept || !l->has_min_gain || r->gain >= l->min_gain;
+    return t->kept && r->verdict == PGK_TRIAL_SAME &&
+           (double)r->bytes[1] < 0.99 * (double)r->bytes[0];
+}
+
+static void end_row(struct tries *t, const struct pgk_trial_result *r, bool better)
+{
+    char why[PGO_SENTENCE] = "", advice[PGO_SENTENCE] = "";
+    const struct pgo_why about = {.result = r,
+                                  .limits = t->of->limits,
+                                  .figures = t->of->figures,
+                                  .plain_bytes = t->of->plain_bytes,
+                                  .runs = t->of->runs,
+                                  .other_input = t->of->other_input,
+                                  .clang = t->of->compiler->clang};
+    if (!better)
+        pgo_explain(&about, why, advice);
+    if (!better && t->kept)
+        *advice = '\0'; /* nothing is to be done about a form that is no better */
+    if (pgk_trial_end(t->trial, better, *why ? why : NULL, *advice ? advice : NULL, NULL))
+        pgo_stop("out of memory");
+    pgk_trial_print_row(t->trial, t->rows, t->of->human);
+    fprintf(t->of->human, "  %s%s\n", better ? "kept" : "not kept: ", why);
+    fflush(t->of->human); /* before what is said next */
+    if (!t->kept)
+        memcpy(t->advice, advice, sizeof advice);
+    if (better)
+        keep(t);
+    t->rows++;
+}
+
+/* Builds one form and measures it against the best. */
+static void try_form(const struct form *f, struct tries *t)
+{
+    struct pgk_trial_result r = {.struct_size = sizeof r};
+    set_flags(f, t);
+    if (!t->of->build(t->of->ctx, t->rows == 0))
+        return; /* the same programs again */
+    const uint64_t bytes = pgo_code_bytes(t->of->files);
+    if (pgk_trial_begin(t->trial, f->name, bytes, NULL))
+        pgo_stop("out of memory");
+    const bool too_large = is_too_large(t, bytes);
+    t->too_large |= too_large;
+    if (too_large)
+        pgk_trial_result(t->trial, t->rows, &r);
+    else
+        r = pgo_measure(t->trial, t->rows, t->of->files, t->of->measure, t->of->limits,
+                        t->of->quiet);
+    end_row(t, &r, !too_large && is_better(t, &r));
+}
+
+bool pgo_try(const struct pgo_trying *trying, struct pgk_trial *trial, bool *refused)
+{
+    struct tries t = {.of = trying, .trial = trial};
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+        if (fits(&forms[i], &t))
+            try_form(&forms[i], &t);
+    pgo_place(trying->files, false); /* the best */
+    if (t.kept) {
+        trying->compiler->use = t.flags;
+        trying->compiler->use_rust = t.rust;
+    }
+    if (!t.kept) {
+        fputs("the build without the profile is in place again\n", trying->human);
+        if (*t.advice)
+            fprintf(trying->human, "next: %s\n", t.advice);
+    }
+    fflush(trying->human);
+    *refused = !t.kept && (t.too_large || trying->limits->has_min_gain);
+    return t.kept;
+}
