@@ -174,20 +174,6 @@ static void find_project(struct pgo *p)
         p->clean = p->project->clean;
 }
 
-/* What a service does in a given time says nothing; what a client costs it does. */
-static void choose_service(struct pgo *p)
-{
-    if (p->measure) {
-        pgo_measure_service(p->run);
-        return;
-    }
-    if (p->limits.has_min_gain)
-        cli_usage(&cmd_pgo, "to measure a service takes --measure, a command that uses it");
-    p->limits.rounds = 0;
-    if (!p->committed.record)
-        say(p, "a service is not measured without --measure, a command that uses it");
-}
-
 static bool is_stdout(const char *path)
 {
     return path && !strcmp(path, "-");
@@ -203,6 +189,20 @@ static const char *asked_of_result(const struct pgo *p)
            : p->json                  ? "json"
            : p->summary               ? "summary"
                                       : NULL;
+}
+
+/* What a service does in a given time says nothing; what a client costs it does. */
+static void choose_service(struct pgo *p)
+{
+    if (p->measure) {
+        pgo_measure_service(p->run);
+        return;
+    }
+    if (asked_of_result(p))
+        cli_usage(&cmd_pgo, "to measure a service takes --measure, a command that uses it");
+    p->limits.rounds = 0;
+    if (!p->committed.record)
+        say(p, "a service is not measured without --measure, a command that uses it");
 }
 
 static void parse(struct pgo *p, int argc, char **argv)
