@@ -81,6 +81,7 @@ static PGG_COLD u32 move(struct pgg_trail *t, u32 at)
     pgg_move_fast(&t->frames[to], &t->frames[at], n * sizeof *t->frames);
     pgg_move_fast(&t->sums[to], &t->sums[at], (n + 1) * sizeof *t->sums);
     t->first = to;
+    t->ended &= at + n == t->end;
     t->end = to + n;
     t->words_end = words_to + more;
     for (u32 i = to; i < t->end; i++)
@@ -133,6 +134,7 @@ bool pgg_trail_append(struct pgg_trail *t, u32 *at, const struct pgg_frame *f)
     const u64 sum = t->sums[t->end];
     t->sums[t->end + 1] = (sum - pgg_trail_mix(f->pc)) * PGG_TRAIL_INVERSE;
     t->frames[t->end++] = kept(f, t->words_end);
+    t->ended = false;
     return true;
 }
 
@@ -156,9 +158,10 @@ u32 pgg_trail_put(struct pgg_trail *t, u32 at, u32 n)
     return t->fresh_n + n;
 }
 
-u32 pgg_trail_put_alone(struct pgg_trail *t)
+u32 pgg_trail_put_alone(struct pgg_trail *t, bool ended)
 {
     t->first = t->end = PGG_TRAIL_ALONE;
+    t->ended = ended;
     t->sums[t->end] = 0;
     t->words_end = PGG_READ_MOST * PGG_TRAIL_ALONE;
     return pgg_trail_put(t, t->end, 0);

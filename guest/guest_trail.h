@@ -47,6 +47,7 @@ struct pgg_trail {
     u64 power;
     u32 first, end, fresh_n;           /* [first, end) are frames, innermost first */
     u32 words_end;
+    bool ended;                        /* the last frame is the outermost one of its stack */
     /* Hash of a frame's pc and those outside of it, see pgg_trail_hash; the last covers none. */
     u64 sums[PGG_TRAIL + 1];
     struct pgg_word words[PGG_TRAIL_WORDS];
@@ -141,11 +142,19 @@ PGG_INLINE u32 pgg_trail_same(const struct pgg_trail *t, u32 at, u32 last)
     return PGG_LIKELY(!pgg_trail_differs(w, end)) ? last : pgg_trail_first_other(t, at);
 }
 
+/* Whether no frame is outside of the last one, if that was so before: all others are left as
+ * before. */
+PGG_INLINE bool pgg_trail_ends(const struct pgg_trail *t)
+{
+    return t->ended && !pgg_trail_differs(t->words + t->frames[t->end - 1].words,
+                                          t->words + t->words_end);
+}
+
 /* Of the first n frames. */
 PGG_INLINE u64 pgg_trail_hash(struct pgg_trail *t, u32 n)
 {
     const u64 *sums = &t->sums[t->first];
-    if (PGG_UNLIKELY(t->power_n != n)) {
+    if (sums[n] && t->power_n != n) { /* of a whole stack there is nothing to leave out */
         t->power_n = n;
         t->power = pgg_trail_power(n);
     }
@@ -170,7 +179,7 @@ bool pgg_trail_append(struct pgg_trail *t, u32 *at, const struct pgg_frame *f);
 /* The fresh frames are put in front of frame `at`, with which n others are to stay; what was in
  * front of it is gone. How many there are then; 0: too many. */
 u32 pgg_trail_put(struct pgg_trail *t, u32 at, u32 n);
-u32 pgg_trail_put_alone(struct pgg_trail *t); /* all others are gone */
+u32 pgg_trail_put_alone(struct pgg_trail *t, bool ended); /* all others are gone */
 
 #pragma GCC visibility pop
 #endif

@@ -306,7 +306,8 @@ static bool walk_beyond(struct pgg_walker *t, u32 *at, u32 frames, bool tables)
     for (; frames; frames--) {
         const bool left = leave_any(t, &p, &f, tables);
         pgg_trail_leave(trail, &f);
-        if (!left || !is_code(p.pc))
+        trail->ended = !p.after_signal && (!left || !is_code(p.pc));
+        if (trail->ended)
             return true;
         note_frame(&f, &p);
         if (p.after_signal || !pgg_trail_append(trail, at, &f))
@@ -320,8 +321,11 @@ static u32 walk_trail(struct pgg_walker *t, uintptr_t here, u32 depth, bool tabl
 {
     struct pgg_trail *trail = &t->trail;
     struct place p = first_place(t, here);
+    bool ended = false;
     pgg_trail_begin(trail, pgg_frames_epoch);
-    for (u32 at = trail->first; trail->fresh_n < depth && is_code(p.pc);) {
+    if (!is_code(p.pc))
+        return 0;
+    for (u32 at = trail->first; trail->fresh_n < depth && !ended;) {
         struct pgg_frame *f;
         at = pgg_trail_seek(trail, at, p.sp);
         if (pgg_trail_joins(trail, at, p.pc, p.sp, p.bp_at, p.sp_is_low)) {
@@ -329,7 +333,8 @@ static u32 walk_trail(struct pgg_walker *t, uintptr_t here, u32 depth, bool tabl
                       last = at + (frames < have ? frames : have) - 1,
                       same = pgg_trail_same(trail, at, last);
             if (PGG_LIKELY(same == last)) {
-                if (frames > have && !walk_beyond(t, &at, frames - have, tables))
+                if (frames > have && !pgg_trail_ends(trail) &&
+                    !walk_beyond(t, &at, frames - have, tables))
                     return 0;
                 const u32 all = trail->end - at;
                 return pgg_trail_put(trail, at, frames < all ? frames : all);
@@ -345,12 +350,11 @@ static u32 walk_trail(struct pgg_walker *t, uintptr_t here, u32 depth, bool tabl
                 return 0;
             note_frame(f, &p);
         }
-        if (!leave_any(t, &p, f, tables))
-            break;
+        ended = !leave_any(t, &p, f, tables) || !is_code(p.pc);
         if (PGG_UNLIKELY(p.after_signal))
             return 0;
     }
-    return pgg_trail_put_alone(trail);
+    return pgg_trail_put_alone(trail, ended);
 }
 
 /* Whether the stack leads through pthread_getattr_np. That allocates while it holds the lock of the
