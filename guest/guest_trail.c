@@ -36,7 +36,7 @@ PGG_COLD bool pgg_trail_rebase(struct pgg_trail *t, u32 at, uintptr_t bp_at)
 
 PGG_COLD u32 pgg_trail_first_other(const struct pgg_trail *t, u32 at)
 {
-    while (!pgg_trail_differs(t->words + t->frames[at].words, t->words + t->frames[at + 1].words))
+    while (!pgg_trail_differs(t, t->frames[at].words, pgg_trail_words(t, at + 1)))
         at++;
     return at;
 }
@@ -45,18 +45,18 @@ PGG_COLD u32 pgg_trail_first_other(const struct pgg_trail *t, u32 at)
 static struct pgg_frame taken(const struct pgg_trail *t, u32 at)
 {
     const struct pgg_kept *k = &t->frames[at];
-    const struct pgg_word *w = t->words + k->words;
+    u32 w = k->words;
     struct pgg_frame f = {.pc = k->pc, .sp = k->sp, .bp_at = k->bp_at, .sp_is_low = k->sp_is_low,
                           .read = k->read};
     if (k->read & PGG_READ_BP)
-        f.bp_word = w++->was;
+        f.bp_word = t->words[w++];
     if (k->read & PGG_READ_CFA) {
-        f.cfa_off = (u32)((uintptr_t)w->at - f.sp);
-        f.cfa_word = w++->was;
+        f.cfa_off = (u32)((uintptr_t)pgg_trail_at(t, w) - f.sp);
+        f.cfa_word = t->words[w++];
     }
     if (k->read & PGG_READ_RETURN) {
-        f.return_off = (u32)((uintptr_t)w->at - f.sp);
-        f.return_word = w->was;
+        f.return_off = (u32)((uintptr_t)pgg_trail_at(t, w) - f.sp);
+        f.return_word = t->words[w];
     }
     return f;
 }
@@ -78,6 +78,7 @@ static PGG_COLD u32 move(struct pgg_trail *t, u32 at)
               to = t->fresh_n + (PGG_TRAIL - t->fresh_n - n) / 2, words = pgg_trail_words(t, at),
               more = pgg_trail_words(t, at + n) - words, words_to = PGG_READ_MOST * (to + n) - more;
     pgg_move_fast(&t->words[words_to], &t->words[words], more * sizeof *t->words);
+    pgg_move_fast(&t->words_at[words_to], &t->words_at[words], more * sizeof *t->words_at);
     pgg_move_fast(&t->frames[to], &t->frames[at], n * sizeof *t->frames);
     pgg_move_fast(&t->sums[to], &t->sums[at], (n + 1) * sizeof *t->sums);
     t->first = to;
@@ -89,15 +90,22 @@ static PGG_COLD u32 move(struct pgg_trail *t, u32 at)
     return to;
 }
 
+PGG_INLINE u32 put_word(struct pgg_trail *t, u32 end, uintptr_t at, u64 word)
+{
+    t->words_at[--end] = (u32)(at - t->base);
+    t->words[end] = word;
+    return end;
+}
+
 /* The words of a frame that end at `end`; where they begin. */
-PGG_INLINE struct pgg_word *put_words(struct pgg_word *end, const struct pgg_frame *f)
+PGG_INLINE u32 put_words(struct pgg_trail *t, u32 end, const struct pgg_frame *f)
 {
     if (f->read & PGG_READ_RETURN)
-        *--end = (struct pgg_word){(const u64 *)(f->sp + f->return_off), f->return_word};
+        end = put_word(t, end, f->sp + f->return_off, f->return_word);
     if (PGG_UNLIKELY(f->read & PGG_READ_CFA))
-        *--end = (struct pgg_word){(const u64 *)(f->sp + f->cfa_off), f->cfa_word};
+        end = put_word(t, end, f->sp + f->cfa_off, f->cfa_word);
     if (f->read & PGG_READ_BP)
-        *--end = (struct pgg_word){(const u64 *)f->bp_at, f->bp_word};
+        end = put_word(t, end, f->bp_at, f->bp_word);
     return end;
 }
 
@@ -119,7 +127,7 @@ void pgg_trail_leave(struct pgg_trail *t, const struct pgg_frame *f)
     struct pgg_kept *last = &t->frames[t->end - 1];
     last->read = f->read;
     t->words_end = last->words + (u32)__builtin_popcount(f->read);
-    put_words(t->words + t->words_end, f);
+    put_words(t, t->words_end, f);
 }
 
 bool pgg_trail_append(struct pgg_trail *t, u32 *at, const struct pgg_frame *f)
@@ -146,13 +154,13 @@ u32 pgg_trail_put(struct pgg_trail *t, u32 at, u32 n)
         at = move(t, at);
     }
     u64 sum = t->sums[at];
-    struct pgg_word *words = t->words + pgg_trail_words(t, at);
+    u32 words = pgg_trail_words(t, at);
     for (u32 i = t->fresh_n, to = at; i--;) {
         const struct pgg_frame *f = &t->fresh[i];
         sum = sum * PGG_TRAIL_BASE + pgg_trail_mix(f->pc);
         t->sums[--to] = sum;
-        words = put_words(words, f);
-        t->frames[to] = kept(f, (u32)(words - t->words));
+        words = put_words(t, words, f);
+        t->frames[to] = kept(f, words);
     }
     t->first = at - t->fresh_n;
     return t->fresh_n + n;

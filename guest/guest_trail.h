@@ -4,7 +4,7 @@
 #ifndef PGG_TRAIL_H
 #define PGG_TRAIL_H
 
-#include "guest.h"
+#include "guest_vector.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -28,10 +28,6 @@ struct pgg_kept {
     bool sp_is_low;
     uint8_t read;
 } __attribute__((aligned(32)));
-struct pgg_word {
-    const u64 *at;
-    u64 was;
-};
 enum {
     PGG_TRAIL = 512,                  /* frames */
     PGG_TRAIL_FRESH = PGG_TRAIL / 2,  /* that one walk may put in front of the others */
@@ -48,9 +44,11 @@ struct pgg_trail {
     u32 first, end, fresh_n;           /* [first, end) are frames, innermost first */
     u32 words_end;
     bool ended;                        /* the last frame is the outermost one of its stack */
+    uintptr_t base;                    /* no word of the stack is below it */
     /* Hash of a frame's pc and those outside of it, see pgg_trail_hash; the last covers none. */
     u64 sums[PGG_TRAIL + 1];
-    struct pgg_word words[PGG_TRAIL_WORDS];
+    u64 words[PGG_TRAIL_WORDS];        /* what was there */
+    u32 words_at[PGG_TRAIL_WORDS];     /* from `base` on */
     struct pgg_kept frames[PGG_TRAIL];
     struct pgg_frame fresh[PGG_TRAIL_FRESH]; /* of a walk that goes on, not in `frames` so far */
 };
@@ -75,12 +73,13 @@ PGG_INLINE u64 pgg_trail_finish(u64 sum, u32 n)
 
 u64 pgg_trail_hash_pcs(const u64 *pcs, u32 n);
 u64 pgg_trail_power(u32 n);                   /* PGG_TRAIL_BASE^n */
-/* Forgets all if the rules are others now. */
-PGG_INLINE void pgg_trail_begin(struct pgg_trail *t, u32 epoch)
+/* Forgets all if the rules are others now. `base` is the stack's. */
+PGG_INLINE void pgg_trail_begin(struct pgg_trail *t, u32 epoch, uintptr_t base)
 {
     t->fresh_n = 0;
     if (PGG_UNLIKELY(t->epoch != epoch)) {
         t->epoch = epoch;
+        t->base = base;
         t->first = t->end = PGG_TRAIL_ALONE;
     }
 }
@@ -111,43 +110,51 @@ PGG_INLINE u32 pgg_trail_seek(const struct pgg_trail *t, u32 at, uintptr_t sp)
     return at;
 }
 
-/* So many words that are not the same: loads that wait for nothing, and branches that depend on
- * little. */
-PGG_INLINE bool pgg_trail_differs(const struct pgg_word *w, const struct pgg_word *end)
+PGG_INLINE const u64 *pgg_trail_at(const struct pgg_trail *t, u32 word)
+{
+    return (const u64 *)(t->base + t->words_at[word]);
+}
+
+/* The difference of two words, one after the other. Their places are loaded together. */
+PGG_INLINE pgg_v16 pgg_trail_pair(const struct pgg_trail *t, u32 word)
+{
+    u64 at;
+    __builtin_memcpy(&at, &t->words_at[word], sizeof at);
+    const pgg_v16_words now = {*(const u64 *)(t->base + (u32)at),
+                               *(const u64 *)(t->base + (at >> 32))};
+    return pgg_xor16((pgg_v16)now, pgg_load16(&t->words[word]));
+}
+
+/* Whether a word of [from, end) is another one now: loads that wait for nothing, and branches that
+ * depend on little. */
+PGG_INLINE bool pgg_trail_differs(const struct pgg_trail *t, u32 from, u32 end)
 {
     enum { BLOCK = 8 };
-    u64 other = 0;
-    if (PGG_UNLIKELY(end - w < BLOCK)) {
-        for (; w < end; w++)
-            other |= *w->at ^ w->was;
-        return other;
+    pgg_v16 other = pgg_zero16();
+    if (PGG_UNLIKELY(end - from < BLOCK)) {
+        u64 any = 0;
+        for (; from < end; from++)
+            any |= *pgg_trail_at(t, from) ^ t->words[from];
+        return any;
     }
-    for (;; w = end - w < 2 * BLOCK ? end - BLOCK : w + BLOCK) { /* the last two may overlap */
-        const u64 a = (*w[0].at ^ w[0].was) | (*w[1].at ^ w[1].was),
-                  b = (*w[2].at ^ w[2].was) | (*w[3].at ^ w[3].was),
-                  c = (*w[4].at ^ w[4].was) | (*w[5].at ^ w[5].was),
-                  d = (*w[6].at ^ w[6].was) | (*w[7].at ^ w[7].was);
-        other |= a | b | c | d;
-        if (w + BLOCK == end)
-            return other;
+    /* The last two may overlap. */
+    for (;; from = end - from < 2 * BLOCK ? end - BLOCK : from + BLOCK) {
+        for (u32 i = 0; i < BLOCK; i += 2)
+            other = pgg_or16(other, pgg_trail_pair(t, from + i));
+        if (from + BLOCK == end)
+            return pgg_any16(other);
     }
 }
 
 u32 pgg_trail_first_other(const struct pgg_trail *t, u32 at);
-/* The first frame in [at, last) which is not left as before, or `last`. All have been left. */
-PGG_INLINE u32 pgg_trail_same(const struct pgg_trail *t, u32 at, u32 last)
+/* The first frame in [at, last) which is not left as before, or `last`. All have been left. With
+ * `ends` it may also be the one after `last`, which was outermost: then it still is. */
+PGG_INLINE u32 pgg_trail_same(const struct pgg_trail *t, u32 at, u32 last, bool ends)
 {
-    const struct pgg_word *w = t->words + t->frames[at].words,
-                          *end = t->words + t->frames[last].words;
-    return PGG_LIKELY(!pgg_trail_differs(w, end)) ? last : pgg_trail_first_other(t, at);
-}
-
-/* Whether no frame is outside of the last one, if that was so before: all others are left as
- * before. */
-PGG_INLINE bool pgg_trail_ends(const struct pgg_trail *t)
-{
-    return t->ended && !pgg_trail_differs(t->words + t->frames[t->end - 1].words,
-                                          t->words + t->words_end);
+    const u32 end = ends ? t->words_end : t->frames[last].words;
+    if (PGG_UNLIKELY(pgg_trail_differs(t, t->frames[at].words, end)))
+        return pgg_trail_first_other(t, at);
+    return last + ends;
 }
 
 /* Of the first n frames. */

@@ -58,6 +58,11 @@ PGG_INLINE pgg_v16 pgg_zero_words(pgg_v16 v)
     return (pgg_v16)((pgg_v16_words)v == 0);
 }
 
+PGG_INLINE bool pgg_any16(pgg_v16 v)
+{
+    return ((pgg_v16_words)v)[0] | ((pgg_v16_words)v)[1];
+}
+
 PGG_INLINE pgg_v16 pgg_or16(pgg_v16 a, pgg_v16 b)
 {
     return a | b;

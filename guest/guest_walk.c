@@ -322,7 +322,7 @@ static u32 walk_trail(struct pgg_walker *t, uintptr_t here, u32 depth, bool tabl
     struct pgg_trail *trail = &t->trail;
     struct place p = first_place(t, here);
     bool ended = false;
-    pgg_trail_begin(trail, pgg_frames_epoch);
+    pgg_trail_begin(trail, pgg_frames_epoch, t->stack_lo);
     if (!is_code(p.pc))
         return 0;
     for (u32 at = trail->first; trail->fresh_n < depth && !ended;) {
@@ -331,9 +331,9 @@ static u32 walk_trail(struct pgg_walker *t, uintptr_t here, u32 depth, bool tabl
         if (pgg_trail_joins(trail, at, p.pc, p.sp, p.bp_at, p.sp_is_low)) {
             const u32 frames = depth - trail->fresh_n, have = trail->end - at,
                       last = at + (frames < have ? frames : have) - 1,
-                      same = pgg_trail_same(trail, at, last);
-            if (PGG_LIKELY(same == last)) {
-                if (frames > have && !pgg_trail_ends(trail) &&
+                      same = pgg_trail_same(trail, at, last, frames > have && trail->ended);
+            if (PGG_LIKELY(same >= last)) {
+                if (frames > have && same == last &&
                     !walk_beyond(t, &at, frames - have, tables))
                     return 0;
                 const u32 all = trail->end - at;
@@ -430,13 +430,13 @@ PGG_INLINE void remember_word(struct pgg_walked *w, uintptr_t at, u64 word)
 /* The words that the walk read which found the first n frames of the trail. */
 static void remember_words(struct pgg_walked *w, const struct pgg_trail *trail, u32 n, bool ended)
 {
-    const struct pgg_word *from = &trail->words[pgg_trail_words(trail, trail->first)],
-                          *end = &trail->words[pgg_trail_words(trail, trail->first + n - !ended)];
+    u32 from = pgg_trail_words(trail, trail->first);
+    const u32 end = pgg_trail_words(trail, trail->first + n - !ended);
     const uintptr_t return_at = pgg_frame_pair(w->frame) + 8;
     w->n = 0;
     remember_word(w, return_at, *(const u64 *)return_at);
     for (; from < end && w->n <= PGG_READS; from++)
-        remember_word(w, (uintptr_t)from->at, from->was);
+        remember_word(w, (uintptr_t)pgg_trail_at(trail, from), trail->words[from]);
 }
 
 static bool by_tables(void)
