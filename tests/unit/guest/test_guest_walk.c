@@ -5,6 +5,9 @@
 #include "guest_walk.h"
 
 #include <alloca.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <ucontext.h>
 
 enum { MOST = 600, STACKS = 1 << 18 };
 
@@ -100,17 +103,81 @@ static __attribute__((noinline)) void of_pointer(u32 times)
     __asm__ volatile("" ::: "memory");
 }
 
+/* Whether the stack is left by jumps, too, and walks begin in handlers of signals and on other
+ * stacks. */
+static bool odd;
+static jmp_buf *outer;
+
+static __attribute__((noinline)) void of_jump(u32 times)
+{
+    jmp_buf here, *const before = outer;
+    const u32 height_here = height;
+    outer = &here;
+    if (!setjmp(here))
+        steps[dice(2)](times);
+    outer = before;
+    height = height_here;
+}
+
+static void on_signal(int number)
+{
+    (void)number;
+    if (checks_left)
+        check();
+}
+
+static __attribute__((noinline)) void of_signal(u32 times)
+{
+    while (times--)
+        raise(dice(2) ? SIGUSR1 : SIGUSR2); /* the second one has a stack of its own */
+}
+
+static ucontext_t program, coroutine;
+
+static void on_other_stack(void)
+{
+    for (;;) {
+        if (checks_left)
+            check();
+        swapcontext(&coroutine, &program);
+    }
+}
+
+static __attribute__((noinline)) void of_coroutine(u32 times)
+{
+    while (times--)
+        swapcontext(&program, &coroutine);
+}
+
+static void begin_odd(void)
+{
+    static char stacks_of_others[2][1 << 16] __attribute__((aligned(16)));
+    const stack_t other = {.ss_sp = stacks_of_others[0], .ss_size = sizeof *stacks_of_others};
+    struct sigaction action = {.sa_handler = on_signal};
+    assert_int_equal(sigaltstack(&other, NULL), 0);
+    assert_int_equal(sigaction(SIGUSR1, &action, NULL), 0);
+    action.sa_flags = SA_ONSTACK;
+    assert_int_equal(sigaction(SIGUSR2, &action, NULL), 0);
+    assert_int_equal(getcontext(&coroutine), 0);
+    coroutine.uc_stack = (stack_t){.ss_sp = stacks_of_others[1], .ss_size = 1 << 16};
+    makecontext(&coroutine, on_other_stack, 0);
+}
+
 /* Some calls from here, each of which walks, or goes on to another function. */
 static __attribute__((noinline)) void step(u32 times)
 {
     static void (*const functions[])(u32) = {of_no_pointer, of_saved_registers, of_any_size,
-                                             of_aligned, of_pointer};
+                                             of_aligned, of_pointer, of_jump, of_signal,
+                                             of_coroutine};
+    const u32 plain = sizeof functions / sizeof *functions - 3;
     height++;
     for (u32 i = 0; i < times && checks_left; i++)
-        if (height == highest || !dice(3))
+        if (odd && outer && !dice(20))
+            longjmp(*outer, 1);
+        else if (height == highest || !dice(3))
             check();
         else
-            functions[dice(sizeof functions / sizeof *functions)](1 + dice(4));
+            functions[dice(odd ? plain + 3 : plain)](1 + dice(4));
     height--;
 }
 
@@ -134,7 +201,7 @@ static void compare(u32 depth, u32 most_calls, bool frame_pointers)
         step(8);
     }
     /* Otherwise this compares a plain walk with itself. */
-    assert_true(depth > PGG_TRAIL_FRESH || kept == checks);
+    assert_true(depth > PGG_TRAIL_FRESH || odd ? kept > 0 : kept == checks);
 }
 
 static void walks_take_over_what_is_still_so(void **state)
@@ -161,6 +228,17 @@ static void stacks_too_deep_for_a_trail(void **state)
     compare(MOST, 700, false);
 }
 
+static void signals_coroutines_and_jumps(void **state)
+{
+    (void)state;
+    odd = true;
+    begin_odd();
+    compare(30, 60, false);
+    compare(255, 60, false);
+    compare(255, 300, false);
+    odd = false;
+}
+
 static void new_rules_empty_the_trail(void **state)
 {
     (void)state;
@@ -174,6 +252,7 @@ int main(void)
         cmocka_unit_test(walks_take_over_what_is_still_so),
         cmocka_unit_test(stacks_deeper_than_what_is_kept),
         cmocka_unit_test(stacks_too_deep_for_a_trail),
+        cmocka_unit_test(signals_coroutines_and_jumps),
         cmocka_unit_test(new_rules_empty_the_trail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
