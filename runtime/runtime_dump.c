@@ -34,14 +34,22 @@ struct of_context {
     u32 mib, allocated;
 };
 #define IN_SUM UINT32_MAX
+/* With ALONE it is the number of its only object, which is alive: what that adds to the sheets is
+ * found from it, where a sum would take 15 times as much. */
+#define ALONE (UINT32_MAX - 1)
+struct alone {
+    const char *at;
+    u32 form, allocated; /* a place */
+};
 /* What of a context is alive is in the next dump's sheets, too. */
 struct carried {
     u64 bytes;
     u32 context, objects;
 };
-enum { SUMS_SPAN = 256 };
-/* Of the dump that is made, by their number; the last one stays NULL. */
+enum { SUMS_SPAN = 256, ALONE_SPAN = 4096, ALONE_BYTES = 4096 };
+/* Of the dump that is made, by their number; the last ones stay NULL. */
 static struct sum *sums[PGRT_CONTEXTS_MAX / SUMS_SPAN + 1];
+static struct alone *alone[PGRT_CONTEXTS_MAX / ALONE_SPAN + 1];
 /* What is known of a dump before it is written. */
 struct plan {
     struct pgrt_raw_header h;
@@ -53,7 +61,8 @@ struct plan {
 struct merged {
     struct pgrt_dump dump; /* for the store */
     struct of_context *of; /* by number */
-    u32 n_sums;
+    u32 n_sums, n_alone;
+    u32 now_ms, cpu; /* the end of what is alive */
     struct carried *carried;
     size_t carried_bytes;
     u32 n, n_carried;
@@ -83,16 +92,40 @@ static struct sum *sum_at(const struct merged *all, u32 id)
     return c->allocated == IN_SUM ? &sums[c->mib / SUMS_SPAN][c->mib % SUMS_SPAN] : NULL;
 }
 
+static const struct alone *alone_at(const struct merged *all, u32 id)
+{
+    const struct of_context *c = &all->of[id];
+    return c->allocated == ALONE ? &alone[c->mib / ALONE_SPAN][c->mib % ALONE_SPAN] : NULL;
+}
+
+static struct pgrt_object object_of(const struct alone *a)
+{
+    return pgrt_object_at(a->at, (enum pgrt_form)a->form);
+}
+
 static struct pgrt_life life_of(const struct merged *all, u32 id)
 {
     const struct of_context *c = &all->of[id];
     struct pgrt_life l = {.context = id};
     const struct sum *sum = sum_at(all, id);
+    const struct alone *a = alone_at(all, id);
     if (sum)
         return sum->life;
     if (c->allocated)
-        add_allocated(all, &l, pgrt_sheets_at(c->allocated));
+        add_allocated(all, &l, pgrt_sheets_at(a ? a->allocated : c->allocated));
+    if (a) {
+        const struct pgrt_object o = object_of(a);
+        const struct pgrt_touched touched = pgrt_touched_one(&o.h, pgrt_use(&o));
+        pgrt_touched_merge(&l.use, &touched);
+    }
     return l;
+}
+
+static struct pgrt_mib mib_of_object(const struct merged *all, const struct pgrt_object *o)
+{
+    struct pgrt_mib one;
+    pgrt_mib_one(&one, &o->h, pgrt_use(o).accesses, all->now_ms, all->cpu);
+    return one;
 }
 
 /* Without one if AllocCount is 0. */
@@ -100,6 +133,11 @@ static struct pgrt_mib mib_of(const struct merged *all, u32 id)
 {
     const struct of_context *c = &all->of[id];
     const struct sum *sum = sum_at(all, id);
+    const struct alone *a = alone_at(all, id);
+    if (a) {
+        const struct pgrt_object o = object_of(a);
+        return mib_of_object(all, &o);
+    }
     return sum      ? sum->mib
            : c->mib ? *(const struct pgrt_mib *)pgrt_sheets_at(c->mib)
                     : (struct pgrt_mib){0};
@@ -125,6 +163,10 @@ static void forget_sums(void)
 {
     for (struct sum **span = sums; *span; span++) {
         pgg_unmap(*span, pgg_whole_pages(SUMS_SPAN * sizeof **span));
+        *span = NULL;
+    }
+    for (struct alone **span = alone; *span; span++) {
+        pgg_unmap(*span, pgg_whole_pages(ALONE_SPAN * sizeof **span));
         *span = NULL;
     }
 }
@@ -215,16 +257,33 @@ static bool is_new(const struct merged *all, const struct pgrt_header *h)
            h->generation == (pgrt_generation & 0xff);
 }
 
+/* False: it is not the only object of its context so far, or so large that its counters should not
+ * be read more than once. */
+static bool take_alone(struct merged *all, const struct pgrt_object *o)
+{
+    struct of_context *c = &all->of[o->h.context];
+    struct alone **span = &alone[all->n_alone / ALONE_SPAN];
+    if (c->mib || !c->allocated || c->allocated >= ALONE || o->h.size > ALONE_BYTES ||
+        o->h.kind & PGRT_KIND_UNNOTED ||
+        (!*span && !(*span = pgg_map(pgg_whole_pages(ALONE_SPAN * sizeof **span)))))
+        return false;
+    (*span)[all->n_alone % ALONE_SPAN] = (struct alone){o->at, o->form, c->allocated};
+    *c = (struct of_context){all->n_alone++, ALONE};
+    return true;
+}
+
 static void take_live(void *arg, struct pgrt_object *o)
 {
     struct merged *all = arg;
     const struct pgrt_header *h = &o->h;
-    struct pgrt_mib one;
     if (!is_new(all, h))
         return;
-    const struct pgrt_use use = pgrt_use(o);
-    const struct pgrt_touched touched = pgrt_touched_one(h, use);
-    pgrt_mib_one(&one, h, use.accesses, pgrt_now_ms(), pgrt_cpu());
+    if (pgrt_histogram)
+        pgrt_histogram_add(h->context, (uintptr_t)o->at, h->size);
+    if (take_alone(all, o))
+        return;
+    const struct pgrt_touched touched = pgrt_touched_one(h, pgrt_use(o));
+    const struct pgrt_mib one = mib_of_object(all, o);
     add_mib(all, &one);
     struct sum *sum = sum_at(all, h->context);
     if (!sum)
@@ -234,8 +293,6 @@ static void take_live(void *arg, struct pgrt_object *o)
         sum->life.exit_bytes += h->size;
         sum->life.exit_objects++;
     }
-    if (pgrt_histogram)
-        pgrt_histogram_add(h->context, (uintptr_t)o->at, h->size);
 }
 
 static void take_lost(void *arg, const struct pgrt_header *h)
@@ -613,7 +670,8 @@ int pgrt_dump(bool last)
     int err = 0;
     pgrt_stop_world();
     pgrt_cost_once_begins();
-    struct merged all = {.n = pgrt_contexts()};
+    struct merged all = {
+        .n = pgrt_contexts(), .now_ms = pgrt_now_ms(), .cpu = pgrt_cpu()};
     if (pgrt_gate_now() == PGRT_GATE_STOP)
         err = (pgg_confined ? dump_confined : dump_apart)(&all, last);
     pgrt_cost_once_ends();
