@@ -19,7 +19,7 @@
 
 enum {
     SHEET_BYTES = 64 << 10, /* of the first one of a thread; the next ones are larger */
-    SHEET_MOST = 384 << 10, /* each lists the modules; of the last, half is unused on average */
+    SHEET_MOST = 256 << 10, /* each lists the modules; of the last, half is unused on average */
     SPARE_SEGMENTS = 8, /* capacity for libraries that come later */
     CACHE_LINE = 64,
 };
@@ -47,48 +47,45 @@ struct parts {
     u64 allocated, mibs, stacks;
 };
 
-static u64 at_least(u64 bytes, u64 least)
-{
-    return bytes > least ? bytes : least;
-}
-
 /* The file cannot grow by much any more once the process has confined itself. */
 static u64 larger_than(u64 bytes)
 {
     return pgg_confined ? SHEET_BYTES / 2 : bytes < SHEET_MOST / 2 ? 2 * bytes : SHEET_MOST;
 }
 
-/* What a sheet is for. The first one of a thread is for all. Of the next ones, some take new
- * contexts with their stacks, and some MIBs, so that none is left while it has space for the
- * others: a program may begin contexts for a long time before their objects end. */
-enum purpose { FOR_ALL, FOR_CONTEXTS, FOR_MIBS };
+/* What a sheet is for. The first one of a thread is for all, each of the next ones for records of
+ * one kind, so that none is left while it has space for others: a program may begin contexts for a
+ * long time before their objects end, and stacks become deeper. */
+enum purpose { FOR_ALL, FOR_ALLOCATED, FOR_STACKS, FOR_MIBS };
+
+static u64 allocated_space(struct pgrt_sheet *s)
+{
+    return (u64)((char *)pgrt_sheet_notes(s) - (char *)pgrt_sheet_part(s, PGK_NOTES_ALLOCATED));
+}
 
 static u64 mib_space(const struct pgrt_sheet *s)
 {
     return s->h.stack_off - s->h.mib_off - sizeof(u64);
 }
 
-/* Of the next sheet of a thread for the same. One that has filled a sheet gets a larger one, with
- * parts as they were used in the last. */
+static u64 stack_space(const struct pgrt_sheets *own)
+{
+    return own->stacks_bytes - own->stacks->h.stack_off - sizeof(u64);
+}
+
+/* Of the next sheet of a thread for the same. One that has filled a sheet gets a larger one. */
 static struct parts parts_after(const struct pgrt_sheets *own, enum purpose purpose)
 {
-    if (purpose == FOR_ALL)
-        return (struct parts){SHEET_BYTES * 9 / 20 * sizeof(struct pgrt_allocated) / ENTRY_BYTES,
-                              SHEET_BYTES * 9 / 20 * sizeof(struct pgrt_mib) / ENTRY_BYTES,
-                              SHEET_BYTES * 11 / 20};
-    if (purpose == FOR_MIBS)
-        return (struct parts){.mibs = larger_than(mib_space(own->mibs))};
-    struct pgrt_sheet *s = own->sheet;
-    const u64 record = sizeof(struct pgrt_allocated),
-              allocated = at_least(*pgrt_sheet_records(s, PGK_NOTES_ALLOCATED), 1) * record,
-              stacks = at_least(pgrt_sheet_notes(s)->facts.stack_bytes, record),
-              all = allocated + stacks,
-              before = (u64)((char *)pgrt_sheet_notes(s) -
-                             (char *)pgrt_sheet_part(s, PGK_NOTES_ALLOCATED)) +
-                       own->bytes - s->h.stack_off,
-              bytes = all < before / 2 && !pgg_confined ? before : larger_than(before);
-    return (struct parts){.allocated = at_least(bytes * allocated / all, bytes / 16),
-                          .stacks = at_least(bytes * stacks / all, bytes / 16)};
+    switch (purpose) {
+    case FOR_ALL: break;
+    case FOR_ALLOCATED:
+        return (struct parts){.allocated = larger_than(allocated_space(own->allocated))};
+    case FOR_STACKS: return (struct parts){.stacks = larger_than(stack_space(own))};
+    case FOR_MIBS: return (struct parts){.mibs = larger_than(mib_space(own->mibs))};
+    }
+    return (struct parts){SHEET_BYTES * 9 / 20 * sizeof(struct pgrt_allocated) / ENTRY_BYTES,
+                          SHEET_BYTES * 9 / 20 * sizeof(struct pgrt_mib) / ENTRY_BYTES,
+                          SHEET_BYTES * 11 / 20};
 }
 
 static struct pgrt_sheet_plan plan_sheet(bool first, struct parts parts)
@@ -224,7 +221,7 @@ static bool turn_sheet(struct pgrt_thread *t, enum purpose purpose)
 {
     int err = 0;
     u64 bytes = 0;
-    purpose = t->sheets.sheet ? purpose : FOR_ALL;
+    purpose = t->sheets.mibs ? purpose : FOR_ALL;
     pgg_lock(&pgrt_store.lock);
     const bool begins = !pgrt_store.open;
     if (begins && !pgrt_store_open()) {
@@ -245,46 +242,73 @@ static bool turn_sheet(struct pgrt_thread *t, enum purpose purpose)
         pgrt_off("the profile cannot grow, recording stops", pgg_errno_name(err));
         return false;
     }
-    if (purpose != FOR_MIBS) {
-        t->sheets.sheet = s;
-        t->sheets.bytes = bytes;
-    }
-    if (purpose != FOR_CONTEXTS)
+    if (purpose == FOR_ALL || purpose == FOR_ALLOCATED)
+        t->sheets.allocated = s;
+    if (purpose == FOR_ALL || purpose == FOR_MIBS)
         t->sheets.mibs = s;
+    if (purpose == FOR_ALL || purpose == FOR_STACKS) {
+        t->sheets.stacks = s;
+        t->sheets.stacks_bytes = bytes;
+    }
     return true;
 }
 
-/* Begins a context in the sheet, with its stack; NULL if the sheet has no space for them. */
-static struct pgrt_allocated *add_allocated(const struct pgrt_sheets *own, u32 context)
+static struct pgrt_allocated *next_allocated(struct pgrt_sheet *s)
 {
-    struct pgrt_sheet *s = own->sheet;
-    const struct pgrt_context *c = pgrt_context(context);
-    const u64 stack_bytes = (2 + c->n) * sizeof(u64);
-    struct pgrt_facts *facts = &pgrt_sheet_notes(s)->facts;
-    u64 *allocated = pgrt_sheet_records(s, PGK_NOTES_ALLOCATED);
     struct pgrt_allocated *b = pgrt_sheet_part(s, PGK_NOTES_ALLOCATED);
-    b += *allocated;
-    u64 *stacks = pgrt_sheet_count(s, s->h.stack_off),
-        *to = stacks + 1 + facts->stack_bytes / sizeof(u64);
-    if ((char *)(b + 1) > (char *)pgrt_sheet_notes(s) ||
-        (char *)to + stack_bytes > (char *)s + own->bytes || !learn_segments(s))
+    b += *pgrt_sheet_records(s, PGK_NOTES_ALLOCATED);
+    return (char *)(b + 1) <= (char *)pgrt_sheet_notes(s) ? b : NULL;
+}
+
+static u64 stack_bytes_of(const struct pgrt_context *c)
+{
+    return (2 + c->n) * sizeof(u64);
+}
+
+/* Where the stack of a context goes; NULL: the sheet has no space for it. */
+static u64 *next_stack(const struct pgrt_sheets *own, const struct pgrt_context *c)
+{
+    struct pgrt_sheet *s = own->stacks;
+    const u64 used = pgrt_sheet_notes(s)->facts.stack_bytes;
+    if (used + stack_bytes_of(c) > stack_space(own) || !learn_segments(s))
         return NULL;
+    return pgrt_sheet_count(s, s->h.stack_off) + 1 + used / sizeof(u64);
+}
+
+/* Writes the stack of a context, and then that it has begun. */
+static void begin_context(const struct pgrt_sheets *own, u32 context, struct pgrt_allocated *b,
+                          u64 *to)
+{
+    const struct pgrt_context *c = pgrt_context(context);
+    u64 *stacks = pgrt_sheet_count(own->stacks, own->stacks->h.stack_off),
+        *allocated = pgrt_sheet_records(own->allocated, PGK_NOTES_ALLOCATED);
     to[0] = context;
     to[1] = c->n;
     pgrt_context_pcs(c, to + 2, c->n);
     *b = (struct pgrt_allocated){.context = context | (c->cut ? PGK_NOTES_CUT_STACK : 0)};
-    /* A kill, or a copy of the file, finds both whole or not at all. */
-    facts->stack_bytes += stack_bytes;
+    /* A kill finds both whole or not at all, or the stack alone. */
+    pgrt_sheet_notes(own->stacks)->facts.stack_bytes += stack_bytes_of(c);
     __atomic_store_n(stacks, *stacks + 1, __ATOMIC_RELEASE);
     /* pgrt_sheets_add_alive looks from other threads. */
     __atomic_store_n(allocated, *allocated + 1, __ATOMIC_RELEASE);
-    return b;
 }
 
 struct pgrt_allocated *pgrt_sheets_allocated(struct pgrt_thread *t, u32 context)
 {
-    struct pgrt_allocated *b = t->sheets.sheet ? add_allocated(&t->sheets, context) : NULL;
-    return b || !turn_sheet(t, FOR_CONTEXTS) ? b : add_allocated(&t->sheets, context);
+    struct pgrt_sheets *own = &t->sheets;
+    if (!own->allocated && !turn_sheet(t, FOR_ALL))
+        return NULL;
+    const struct pgrt_context *c = pgrt_context(context);
+    struct pgrt_allocated *b = next_allocated(own->allocated);
+    u64 *to = next_stack(own, c);
+    if (!b && turn_sheet(t, FOR_ALLOCATED))
+        b = next_allocated(own->allocated);
+    if (b && !to && turn_sheet(t, FOR_STACKS))
+        to = next_stack(own, c);
+    if (!b || !to)
+        return NULL;
+    begin_context(own, context, b, to);
+    return b;
 }
 
 static struct pgrt_mib *next_mib(struct pgrt_sheet *s)
@@ -369,7 +393,7 @@ struct pgrt_breakdown *pgrt_sheets_breakdowns(const struct pgrt_notes *notes)
 
 void pgrt_sheets_leave(struct pgrt_thread *t)
 {
-    t->sheets.sheet = t->sheets.mibs = NULL;
+    t->sheets = (struct pgrt_sheets){0};
 }
 
 static void count_objects(void *sum, const struct pgrt_mib *m)

@@ -13,9 +13,9 @@ enum {
     PGRT_BREAKDOWNS_MAX = PGRT_POINTS_MAX / PGRT_BREAKDOWN_EVERY,
 };
 struct pgrt_sheets {
-    struct pgrt_sheet *sheet; /* takes the thread's new contexts */
-    u64 bytes;                /* of the sheet */
-    struct pgrt_sheet *mibs;  /* the one that takes its MIBs */
+    /* Those that take the next records of the thread, of each kind; NULL: it has none. */
+    struct pgrt_sheet *allocated, *stacks, *mibs;
+    u64 stacks_bytes; /* of that sheet */
 };
 /* An entry of a sheet is also known by its place, which is not 0, until a dump is finished. */
 extern char *pgrt_sheets_base; /* of the first sheet */

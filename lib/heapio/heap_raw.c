@@ -58,7 +58,7 @@ static void read_mib(const uint8_t *p, const struct pgk_raw_mib *l, struct pgk_m
     m->v[PGK_MIB_AccessHistogram] = 0;
 }
 
-static bool add_entry(struct pgk_raw_reader *r, const struct pgk_raw_entry *e)
+bool pgk_raw_entry_add(struct pgk_raw_reader *r, const struct pgk_raw_entry *e)
 {
     return pgk_vec_push(&r->entries, *e) &&
            pgk_index_add(&r->by_id, pgk_hash_u64(e->id), (uint32_t)r->entries.n - 1);
@@ -143,7 +143,7 @@ static int add_block(struct pgk_raw_reader *r, uint64_t id, uint32_t version, ui
         const struct pgk_raw_entry e = {.id = id, .off = off, .node = PGK_NODE_NONE,
                                         .version = (uint16_t)version};
         *at = (uint32_t)r->entries.n;
-        return add_entry(r, &e) ? 0 : pgk_fail_nomem(r->err);
+        return pgk_raw_entry_add(r, &e) ? 0 : pgk_fail_nomem(r->err);
     }
     struct pgk_raw_entry *e = &r->entries.v[*at];
     if (e->version)
@@ -200,7 +200,7 @@ static int add_allocated(struct pgk_raw_reader *r)
     const bool cut = allocated.context & PGK_NOTES_CUT_STACK;
     e.id = allocated.context & ~PGK_NOTES_CUT_STACK;
     uint32_t at = pgk_raw_entry_find(r, e.id, PGK_INDEX_NONE);
-    if (at == PGK_INDEX_NONE && add_entry(r, &e))
+    if (at == PGK_INDEX_NONE && pgk_raw_entry_add(r, &e))
         at = (uint32_t)r->entries.n - 1;
     struct pgk_alive *alive = at == PGK_INDEX_NONE ? NULL : alive_of(r, at);
     if (!alive || !pgk_raw_times_add_allocated(&r->times, at, &allocated))
@@ -333,6 +333,8 @@ static int add_context_range(struct pgk_raw_reader *r, const struct pgk_source *
     for (size_t i = first; i < end; i++) {
         struct pgk_raw_entry *e = &r->entries.v[i];
         look_ahead(r, i);
+        if (e->node == PGK_NODE_NONE && !e->version)
+            continue; /* it began while the file was copied, in a sheet after that of its stack */
         struct pgk_mib one, *m = e->merged ? e->merged : &one;
         if (!e->version)
             one = (struct pgk_mib){.known = 0};

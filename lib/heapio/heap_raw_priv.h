@@ -97,6 +97,8 @@ static inline uint32_t pgk_raw_entry_find(const struct pgk_raw_reader *r, uint64
     return PGK_INDEX_NONE;
 }
 
+bool pgk_raw_entry_add(struct pgk_raw_reader *r, const struct pgk_raw_entry *e);
+
 static inline const struct pgk_raw_file_layout *pgk_raw_layout_of(struct pgk_raw_reader *r,
                                                                   uint32_t version)
 {

@@ -217,8 +217,14 @@ int pgk_raw_stacks_read(struct pgk_raw_reader *r, uint64_t off)
         if (c->failed)
             return pgk_cur_check(c, r->err, RECORD(r, "stack", i));
         uint32_t e = pgk_raw_entry_find(r, id, guess);
-        if (e == PGK_INDEX_NONE)
+        if (e == PGK_INDEX_NONE && !r->sheet)
             continue; /* a stack without blocks says nothing */
+        if (e == PGK_INDEX_NONE) { /* what its objects were is in a later sheet */
+            const struct pgk_raw_entry later = {.id = id, .off = at, .node = PGK_NODE_NONE};
+            e = (uint32_t)r->entries.n;
+            if (!pgk_raw_entry_add(r, &later))
+                return pgk_fail_nomem(r->err);
+        }
         guess = e + 1;
         r->stacks.v[r->stacks.n++] = (struct pgk_raw_stack_ref){at, e, (uint32_t)i};
     }
