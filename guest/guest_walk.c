@@ -261,7 +261,7 @@ PGG_INLINE bool has_short_stack(const struct pgg_walker *t)
 
 PGG_INLINE bool is_code(u64 pc)
 {
-    return pc >= PGG_PAGE - 1;
+    return pc - (PGG_PAGE - 1) <= (UINT64_C(1) << PGG_CODE_BITS) - PGG_PAGE;
 }
 
 /* How many frames there are; their addresses are in pcs, unless that is NULL. */

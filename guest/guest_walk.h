@@ -10,6 +10,7 @@
 #pragma GCC visibility push(hidden)
 
 enum { PGG_READS = 48, PGG_WALKED_SHIFT = 57, PGG_STACKS = 4 };
+enum { PGG_CODE_BITS = 48 }; /* of the code addresses of a stack */
 
 /* The words that a walk read, by their place above the frame it began with; first adjacent words in
  * pairs, such as return address and frame pointer. */

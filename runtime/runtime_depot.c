@@ -13,9 +13,10 @@
 /* Most stacks have most frames in common with others: a frame is kept once for all stacks that are
  * the same from there outwards, as far as an index of those met last can tell. */
 struct frame {
-    u64 pc;
+    u64 pc : PGG_CODE_BITS;
     u32 caller; /* the next one outwards; 0: none */
-} __attribute__((packed, aligned(4)));
+} __attribute__((packed, aligned(2)));
+_Static_assert(sizeof(struct frame) == 10, "a program may have millions");
 
 enum {
     SPAN = 4096,
@@ -79,7 +80,7 @@ static u32 have_frame(u64 pc, u32 caller)
     if (at >= FRAMES_MAX ||
         !have_span(&frame_spans[at / FRAME_SPAN], FRAME_SPAN * sizeof(struct frame)))
         return 0;
-    *frame_at(at) = (struct frame){pc, caller};
+    *frame_at(at) = (struct frame){pc & ((UINT64_C(1) << PGG_CODE_BITS) - 1), caller};
     __atomic_store_n(place, at, __ATOMIC_RELEASE);
     return at;
 }
