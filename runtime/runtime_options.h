@@ -7,7 +7,7 @@
 
 #pragma GCC visibility push(hidden)
 
-enum { PGRT_DEPTH_MAX = 255, PGRT_DEPTH_DEFAULT = 30 };
+enum { PGRT_DEPTH_MAX = 255 };
 
 struct pgrt_options {
     u64 depth, raw_version, dump_at_exit, verbosity, realloc_zero_frees, help, enabled,

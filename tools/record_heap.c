@@ -15,8 +15,6 @@
 #define TAKEOVER_RUNTIME "libclang_rt.memprof-x86_64.so"
 #endif
 #define DEFAULT_NAME     "memprof.profraw.%p"
-/* Who records wants to see where a stack begins; a service that is always recorded keeps 30. */
-#define WHOLE_STACKS     "depth=255"
 #define LINK_HINT        "link it with the runtime: pgokit config --libs heap"
 #define GO_HINT                                                                                   \
     "write a heap profile with runtime/pprof or net/http/pprof, which pgokit show, report and "   \
@@ -184,7 +182,6 @@ static void set_options(const struct record *r)
     if (r->no_cmdline)
         strcat(ours, ":cmdline=0");
     record_join("PGOKIT_HEAP_OPTIONS", record_environment("PGOKIT_HEAP_OPTIONS"), ours);
-    record_join("PGOKIT_HEAP_OPTIONS", WHOLE_STACKS, record_environment("PGOKIT_HEAP_OPTIONS"));
 }
 
 /* LLVM's runtime adds ".PROCESS" to a name and knows no other template. */

@@ -483,6 +483,11 @@ def stacks_that_were_cut(folder):
     require(re.search(r"down +deep\.c:\d+\n +\.\.\. this frame 25\d times more\n"
                       r" +\.\.\. the stack goes on", shown), shown)
     require("1 with stacks that were cut" in run([PGOKIT, "check", raw], folder).stdout, "check")
+    alone = os.path.join(folder, "alone.profraw")
+    run([program, "200"], folder,
+        env={"LD_PRELOAD": os.path.join(BUILD, "runtime", "libpgokit_heap.so"),
+             "PGOKIT_HEAP_OPTIONS": f"out={alone}"})
+    require("cut" not in run([PGOKIT, "check", alone], folder).stdout, "the runtime alone cuts")
     partial = os.path.join(folder, "p.pgk")
     for words in (["merge", raw, "-o", "p.profdata"], ["merge", "--partial", raw, "-o", partial],
                   ["report", raw, "-o", "p.html"]):
