@@ -15,13 +15,17 @@ enum { EXIT_BELOW = 3, MOST_TURNS = 10000 };
 #define say(p, ...) pgo_say((p)->common.quiet, __VA_ARGS__)
 
 static const char help[] =
-    "usage: pgokit pgo --run COMMAND [OPTION]...\n\n"
+    "usage: pgokit pgo --run COMMAND [OPTION]...\n"
+    "       pgokit pgo --record -o PROFILE --run COMMAND [OPTION]...\n"
+    "       pgokit pgo --use PROFILE [OPTION]...\n\n"
     "Makes a program faster: builds it, records where it spends its time, makes a\n"
-    "profile, builds again with the profile, and measures both builds in turn. The\n"
-    "commands are run by the shell in the current folder. It is built as its files\n"
-    "say: Cargo.toml, meson.build, CMakeLists.txt, configure, Makefile, debian/rules\n"
-    "and others. The flags are in CFLAGS and the like, and links with the names of\n"
-    "compilers, in front of PATH, add them in builds that do not use these variables.\n\n";
+    "profile, builds again with the profile, and keeps that build if it is surely\n"
+    "faster. --record writes a profile to keep with the source; --use builds with it\n"
+    "anywhere, without a run. The commands are run by the shell in the current\n"
+    "folder. It is built as its files say: Cargo.toml, meson.build, CMakeLists.txt,\n"
+    "configure, Makefile, debian/rules and others. The flags are in CFLAGS and the\n"
+    "like, and links with the names of compilers, in front of PATH, add them in\n"
+    "builds that do not use these variables.\n\n";
 
 static const char examples[] =
     "  pgokit pgo --run './bench.sh'\n"
