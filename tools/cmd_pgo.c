@@ -238,7 +238,7 @@ static void generate(struct pgo *p)
 {
     struct record_ended ended;
     char to[32], figures[PATH_MAX + 16];
-    const char **words = calloc(p->recordings.n + 2 * p->files.n + 11, sizeof *words);
+    const char **words = calloc(p->recordings.n + 2 * p->files.n + 12, sizeof *words);
     size_t n = 0;
     if (!words)
         pgo_stop("out of memory");
@@ -247,6 +247,7 @@ static void generate(struct pgo *p)
     words[n++] = "pgokit";
     words[n++] = "gen";
     words[n++] = "--no-next"; /* this compiles */
+    words[n++] = "--skip-other-builds"; /* of programs that have the same name */
     words[n++] = "--report";
     words[n++] = figures;
     if (p->common.quiet)
@@ -316,7 +317,7 @@ static struct pgk_trial *new_trial(const struct pgo *p, uint64_t plain_bytes)
     const struct pgk_trial_opts opts = {.struct_size = sizeof opts,
                                         .matters = least < 1 ? least : 1,
                                         .bytes = plain_bytes,
-                                        .build = p->build,
+                                        .build = pgo_shown_build(p->how),
                                         .run = p->run,
                                         .measured = p->measure,
                                         .compiler = p->compiler.cc ? p->compiler.cc : "rustc",

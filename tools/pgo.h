@@ -149,17 +149,19 @@ struct pgo_builder {
     bool removes; /* `clean` is the project's own */
     bool quiet;
 };
+/* The command, in words that a person reads. */
+const char *pgo_shown_build(const struct pgo_builder *builder);
 /* Builds without the profile, and finds out which compiler the build uses; and builds with it.
  * Both return when the build began. */
 struct timespec pgo_build_first(struct pgo_builder *builder);
+struct timespec pgo_build(const struct pgo_builder *builder, const char *profile);
 /* The parts of the former: a build that removes the folder it makes if it fails, and then true if
  * another compiler made most of it, which is now the builder's; *mixed: not all of it. Stops if
  * --cc names ours. */
 struct timespec pgo_build_new(const struct pgo_builder *builder, const char *profile);
 bool pgo_follow_compiler(struct pgo_builder *builder, bool *mixed);
-struct timespec pgo_build(const struct pgo_builder *builder, const char *profile);
-/* Once more with the recorder in it, if nothing can be preloaded into a program. */
 struct pgo_files;
+/* Once more with the recorder in it, if nothing can be preloaded into a program. */
 void pgo_build_recorded(const struct pgo_builder *builder, const struct pgo_files *files);
 
 struct pgo_load {

@@ -38,17 +38,22 @@ static const char *hint(const struct pgo_builder *b)
     return "";
 }
 
+const char *pgo_shown_build(const struct pgo_builder *b)
+{
+    return b->project && b->project->build == b->build && b->project->shown ? b->project->shown
+                                                                            : b->build;
+}
+
 struct timespec pgo_build(const struct pgo_builder *b, const char *profile)
 {
     char bin[PATH_MAX + 8];
-    const char *shown = b->project && b->project->build == b->build ? b->project->shown : NULL;
     pgo_set_flags(b->compiler, profile);
     if (b->clean)
         pgo_build_shell(b->removes ? "removing what an earlier build made"
                                    : "the command of --clean", b->clean, NULL, NULL);
     struct timespec started = now();
     pgo_say(b->quiet, "builds %s the profile: %s", profile ? "with" : "without",
-            shown ? shown : b->build);
+            pgo_shown_build(b));
     char *path = pgo_saved("PATH");
     snprintf(bin, sizeof bin, "%s/bin", b->scratch);
     record_join("PATH", bin, record_environment("PATH"));

@@ -93,6 +93,8 @@ struct pgk_gen_opts {
     bool no_recovered_types; /* leave out types of objects that code compares itself, which branches
                               * give the counts of; with no_vtables they are left out, too */
     bool no_scale; /* of recordings of branches: count what windows saw, not what they stand for */
+    bool skip_other_builds; /* count a recording of a file that has the name of a binary, but another
+                             * build id, in the stats, instead of PGK_E_MISMATCH */
 };
 
 /* Why something was left out, with what it was the first time. */
@@ -178,6 +180,7 @@ struct pgk_gen_stats {
     uint64_t hot_pages, ordered_pages; /* of an order of functions: pages of 4 KiB with the
                                         * functions that have 90 % of what ran, in the binary and
                                         * in the order */
+    uint64_t other_builds; /* recordings that skip_other_builds left out */
 };
 
 struct pgk_gen;

@@ -219,6 +219,19 @@ static int check_inputs(struct pgk_gen *g, enum pgk_gen_input input, const char 
     return 0;
 }
 
+int pgk_gen_other_build(struct pgk_gen *g, const char *path, const char *found,
+                        struct pgk_err *err)
+{
+    if (g->opts.skip_other_builds) {
+        g->stats.other_builds++;
+        return 0;
+    }
+    return pgk_fail(err, PGK_E_MISMATCH, .file = path, .field = "build id", .found = found,
+                    .expected = "the binary that was run",
+                    .hint = "give exactly the file that was recorded with -b, or "
+                            "--skip-other-builds");
+}
+
 static int add_recording(struct pgk_gen *g, struct pgk_filemap *map, const char *path,
                          struct pgk_err *err)
 {
@@ -248,9 +261,7 @@ static int add_recording(struct pgk_gen *g, struct pgk_filemap *map, const char 
     if (!status && !foreign)
         note_files(g);
     if (!status && foreign)
-        status = pgk_fail(err, PGK_E_MISMATCH, .file = path, .field = "build id",
-                          .found = g->space.foreign_text, .expected = "the binary that was run",
-                          .hint = "give exactly the file that was recorded with -b");
+        status = pgk_gen_other_build(g, path, g->space.foreign_text, err);
     pgk_address_space_close(&g->space);
     pgk_perf_input_close(&g->input);
     return status;

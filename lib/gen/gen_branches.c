@@ -258,9 +258,7 @@ int pgk_gen_add_branches(struct pgk_gen *g, const struct pgk_filemap *map, const
         PGK_TRY(pgk_gen_need_code(g, &g->images.v[a.of[i]]));
     }
     if (!any && *a.foreign)
-        return pgk_fail(err, PGK_E_MISMATCH, .file = path, .field = "build id", .found = a.foreign,
-                        .expected = "the binary that was run",
-                        .hint = "give exactly the file that was recorded with -b");
+        PGK_TRY(pgk_gen_other_build(g, path, a.foreign, err));
     const uint64_t windows = a.view.head.counters[PGK_BRANCH_WINDOWS];
     g->stats.samples = pgk_add_saturated(g->stats.samples, windows);
     g->stats.lost = pgk_add_saturated(g->stats.lost, a.view.head.counters[PGK_BRANCH_TABLE_FULL]);

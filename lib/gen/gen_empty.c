@@ -21,14 +21,18 @@ int pgk_gen_no_samples(const struct pgk_gen *g, struct pgk_err *err)
                                               "first being line %" PRIu64 ": %s", s->unreadable,
                                               s->unreadable_line, s->unreadable_example)
                                       : "";
+    const char *builds = s->other_builds
+                             ? PGK_F(", and %" PRIu64 " recordings of other builds left out",
+                                     s->other_builds)
+                             : "";
     return pgk_fail(err, PGK_E_EMPTY, .field = "samples",
                     .found = pgk_format((char[800]){0}, 800,
                                         "%" PRIu64 ", none of use: %" PRIu64
                                         " of other processes, %" PRIu64 " in the kernel, %" PRIu64
-                                        " outside%s%s%s, %" PRIu64 " without branches%s%s",
+                                        " outside%s%s%s, %" PRIu64 " without branches%s%s%s",
                                         s->samples, s->other_process, s->in_kernel, s->outside,
                                         *g->elsewhere ? ", as in " : "", g->elsewhere, frames,
-                                        s->without_branches, events, lines),
+                                        s->without_branches, events, lines, builds),
                     .expected = "samples of the program, best with branch stacks (perf record -b)",
                     .hint = s->other_event ? "name an event of the recording with --perf-event"
                             : g->contexts && g->hits

@@ -70,6 +70,9 @@ struct pgk_gen {
     struct pgk_call_sample sample; /* as one binary sees it */
 };
 
+/* A recording, of which `found` says that it is of another build: skipped, or refused. */
+int pgk_gen_other_build(struct pgk_gen *gen, const char *path, const char *found,
+                        struct pgk_err *err);
 /* Opens the code of a binary on first use. */
 int pgk_gen_need_code(struct pgk_gen *gen, struct pgk_gen_binary *binary);
 

@@ -28,6 +28,7 @@ bool pgk_gen_figure_at(const struct pgk_gen_stats *s, size_t i, struct pgk_gen_f
         {0, "outside the binary", "outside", s->outside, s->samples, e[PGK_GEN_OUTSIDE]},
         {0, "frame not set up", "between_frames", s->between_frames, s->samples,
          e[PGK_GEN_BETWEEN_FRAMES]},
+        {0, "recordings of others", "other_builds", s->other_builds, 0, NULL},
         {0, "lost by perf", "lost", s->lost, s->samples, NULL},
         {0, "branches in other code", "branches_outside", s->branches_outside, s->branches,
          e[PGK_GEN_BRANCH_OUTSIDE]},

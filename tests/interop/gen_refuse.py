@@ -108,7 +108,12 @@ def other_build_id(work):
     theirs = good(tool("readelf"), "-n", other).split("Build ID: ")[1].split()[0]
     lines = [line.replace(b" 00:00 0 0]", b" <" + ours.encode() + b">]") if line.endswith(b"/types")
              else line for line in read(trace).split(b"\n")]
-    refused(work, [ours, theirs], write(trace + ".ids", b"\n".join(lines)), "-b", other)
+    of_exe = write(trace + ".ids", b"\n".join(lines))
+    refused(work, [ours, theirs], of_exe, "-b", other)
+    result = run(work.pgokit, "gen", "--json", "--skip-other-builds", of_exe, trace, "-b", other,
+                 "-o", exe + ".afdo")
+    require(result.code != 2 and '"other_builds": 1' in result.text, str(result))
+    refused(work, ["recordings of other builds left out"], of_exe, "--skip-other-builds", "-b", other)
 
 
 def address_counts(work):
