@@ -93,8 +93,8 @@ struct pgk_gen_opts {
     bool no_recovered_types; /* leave out types of objects that code compares itself, which branches
                               * give the counts of; with no_vtables they are left out, too */
     bool no_scale; /* of recordings of branches: count what windows saw, not what they stand for */
-    bool skip_other_builds; /* count a recording of a file that has the name of a binary, but another
-                             * build id, in the stats, instead of PGK_E_MISMATCH */
+    bool skip_other_builds; /* count a recording of a file that has the name of a binary, but
+                             * another build id, in the stats, instead of PGK_E_MISMATCH */
 };
 
 /* Why something was left out, with what it was the first time. */

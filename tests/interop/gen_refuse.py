@@ -113,7 +113,8 @@ def other_build_id(work):
     result = run(work.pgokit, "gen", "--json", "--skip-other-builds", of_exe, trace, "-b", other,
                  "-o", exe + ".afdo")
     require(result.code != 2 and '"other_builds": 1' in result.text, str(result))
-    refused(work, ["recordings of other builds left out"], of_exe, "--skip-other-builds", "-b", other)
+    refused(work, ["recordings of other builds left out"], of_exe, "--skip-other-builds", "-b",
+            other)
 
 
 def address_counts(work):
