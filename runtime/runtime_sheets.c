@@ -275,7 +275,7 @@ static u64 *next_stack(const struct pgrt_sheets *own, const struct pgrt_context 
     return pgrt_sheet_count(s, s->h.stack_off) + 1 + used / sizeof(u64);
 }
 
-/* Writes the stack of a context, and then that it has begun. */
+/* Writes the stack of a context, and then the mark that it is there. */
 static void begin_context(const struct pgrt_sheets *own, u32 context, struct pgrt_allocated *b,
                           u64 *to)
 {

@@ -183,11 +183,10 @@ static bool is_stdout(const char *path)
     return path && !strcmp(path, "-");
 }
 
-/* An option that is about measuring; NULL: none was given. */
+/* An option that is about what is measured; NULL: none was given. */
 static const char *asked_of_result(const struct pgo *p)
 {
-    return p->measure                 ? "measure"
-           : p->limits.has_min_gain   ? "min-gain"
+    return p->limits.has_min_gain     ? "min-gain"
            : p->limits.has_max_growth ? "max-growth"
            : p->limits.layers         ? "layers"
            : p->json                  ? "json"
@@ -215,14 +214,14 @@ static void parse(struct pgo *p, int argc, char **argv)
     if (optind != argc)
         cli_usage(&cmd_pgo, "pgo takes no file; commands of several words are quoted");
     pgo_committed_check(&p->committed, p->run, p->output,
-                        asked_of_result(p));
+                        p->measure ? "measure" : asked_of_result(p));
     if (!p->run && !p->committed.use.n)
         cli_usage(&cmd_pgo, "pgo needs --run, how the program is used");
     if (!p->output && !p->committed.use.n)
         p->output = DEFAULT_NAME;
     if (!p->committed.flags)
         find_project(p);
-    if (!p->limits.rounds && asked_of_result(p) && !p->measure)
+    if (!p->limits.rounds && asked_of_result(p))
         cli_usage(&cmd_pgo, "--%s needs turns that are measured, not --rounds 0",
                   asked_of_result(p));
     if (is_stdout(p->json) && is_stdout(p->summary))
@@ -237,13 +236,13 @@ static void parse(struct pgo *p, int argc, char **argv)
 static void generate(struct pgo *p)
 {
     struct record_ended ended;
-    char to[32], figures[PATH_MAX + 16];
+    char to[PGO_FORM], figures[PATH_MAX + 16];
     const char **words = calloc(p->recordings.n + 2 * p->files.n + 12, sizeof *words);
     size_t n = 0;
     if (!words)
         pgo_stop("out of memory");
     snprintf(figures, sizeof figures, "%s/report.json", p->how->scratch);
-    snprintf(to, sizeof to, "gcc%lu", p->compiler.release > 16 ? 16 : p->compiler.release);
+    pgo_form_of(&p->compiler, to);
     words[n++] = "pgokit";
     words[n++] = "gen";
     words[n++] = "--no-next"; /* this compiles */

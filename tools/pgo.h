@@ -49,7 +49,8 @@ void pgo_keep_folder(void);
 /* Waits for the end that a signal means for all of us. */
 void pgo_interrupted(int sig);
 
-/* Sends a signal, or 0, to what runs below us; how many these are. */
+/* Sends a signal (0: none) to all processes that pgokit started, and those that these did; returns
+ * how many there are. */
 size_t pgo_signal_children(int sig);
 /* Ends them by SIGTERM, and after the grace by SIGKILL, and waits for them; how many there were.
  * Adds their processor time, if `used` is not NULL. */
@@ -105,6 +106,9 @@ struct pgo_compiler {
  * compiled if it is there. `project` is NULL where it is not known. */
 void pgo_find_compiler(struct pgo_compiler *compiler, const char *name,
                        const struct pgo_project *project);
+/* The form of profile that it reads, as gen's --to has it. */
+enum { PGO_FORM = 32 };
+void pgo_form_of(const struct pgo_compiler *compiler, char form[PGO_FORM]);
 /* The same with another compiler, and the user's flags. */
 void pgo_change_compiler(struct pgo_compiler *compiler, const char *name);
 /* "gcc-13" for "g++-13", "cc" for "c++"; lives as long as the process. */

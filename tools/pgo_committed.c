@@ -229,9 +229,9 @@ static void write_for(const struct pgk_sample *profile, const struct pgo_compile
     struct pgk_sample_write_opts opts = {.struct_size = sizeof opts};
     struct pgk_sample_written written = {.struct_size = sizeof written};
     struct pgk_err err = {0};
-    char form[32], count[PGK_HUMAN_SIZE];
-    snprintf(form, sizeof form, "gcc%lu", compiler->release > 16 ? 16 : compiler->release);
-    int status = pgk_sample_write_for(&opts, compiler->clang ? "extbinary" : form, &err);
+    char form[PGO_FORM], count[PGK_HUMAN_SIZE];
+    pgo_form_of(compiler, form);
+    int status = pgk_sample_write_for(&opts, form, &err);
     if (!status)
         status = pgk_sample_write(profile, path, &opts, &written, &err);
     if (status)

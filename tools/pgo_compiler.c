@@ -133,6 +133,15 @@ void pgo_find_compiler(struct pgo_compiler *c, const char *name, const struct pg
     c->use_rust = "";
 }
 
+void pgo_form_of(const struct pgo_compiler *c, char form[PGO_FORM])
+{
+    const unsigned long newest = 16;
+    if (c->clang)
+        snprintf(form, PGO_FORM, "extbinary");
+    else
+        snprintf(form, PGO_FORM, "gcc%lu", c->release > newest ? newest : c->release);
+}
+
 void pgo_change_compiler(struct pgo_compiler *c, const char *name)
 {
     const struct pgo_compiler was = *c;

@@ -5,17 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/random.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { TURNS_AT_LEAST = 6, SECONDS = 60 }; /* of fewer turns nothing is sure */
-
-static double now_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* Without the output of the command, which would only repeat. */
 static void run_once(const char *command, int counter, struct pgk_trial_turn *turn, bool with)
@@ -66,7 +58,7 @@ static bool is_decided(const struct pgk_trial_result *r, const struct pgo_limits
 
 static bool is_time_over(double started, size_t turns, const struct pgo_limits *limits)
 {
-    const double took = now_s() - started;
+    const double took = record_now_s() - started;
     return limits->seconds ? took >= (double)limits->seconds
                            : took >= SECONDS && turns >= TURNS_AT_LEAST;
 }
@@ -82,7 +74,7 @@ struct pgk_trial_result pgo_measure(struct pgk_trial *trial, size_t row,
                                     const struct pgo_limits *limits, bool quiet)
 {
     struct pgk_trial_result r = {.struct_size = sizeof r};
-    const double started = now_s();
+    const double started = record_now_s();
     const int counter = pgo_counter_open();
     bool ends = false;
     while (!ends) {

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define RECORDER "libpgokit_branches.so"
 
@@ -72,36 +71,33 @@ static double record_once(const struct pgo_load *load, const char *event, unsign
     return record_cpu_s(&ended);
 }
 
-/* Ticks in the recordings so far, each a window if it could begin
- * (docs/formats/branch-recording.md). */
+static uint64_t ticks_of(const char *path)
+{
+    struct pgk_branches_work work = {.struct_size = sizeof work};
+    struct pgk_branches *b;
+    uint64_t n = 0;
+    if (pgk_branches_open(&b, path, NULL))
+        return 0;
+    for (size_t i = 0; pgk_branches_work_at(b, i, &work); i++)
+        if (!strcmp(work.name, "TICKS"))
+            n = work.n;
+    pgk_branches_close(&b);
+    return n;
+}
+
+/* Ticks in the recordings so far, each a window if it could begin. */
 static double ticks(const struct pgo_load *load)
 {
-    enum { NAME = 8, FIRST_COUNTER = 72 };
-    char path[2 * PATH_MAX], head[FIRST_COUNTER + 8];
+    char path[2 * PATH_MAX];
     double n = 0;
-    unsigned long long one;
     DIR *folder = opendir(load->scratch);
     for (struct dirent *entry; folder && (entry = readdir(folder)) != NULL;) {
         snprintf(path, sizeof path, "%s/%s", load->scratch, entry->d_name);
-        FILE *f = strncmp(entry->d_name, "run.", 4) ? NULL : fopen(path, "re");
-        if (f && fread(head, 1, sizeof head, f) == sizeof head &&
-            !memcmp(head, "PGKBRANC", NAME)) {
-            memcpy(&one, head + FIRST_COUNTER, sizeof one);
-            n += (double)one;
-        }
-        if (f)
-            fclose(f);
+        n += strncmp(entry->d_name, "run.", 4) ? 0 : (double)ticks_of(path);
     }
     if (folder)
         closedir(folder);
     return n;
-}
-
-static double seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
 struct runs {
@@ -116,7 +112,7 @@ static bool is_enough(const struct pgo_load *load, const struct runs *r)
     if (load->runs)
         return r->n >= load->runs;
     return load->for_s > 0 || r->cpu_s >= CPU_S || r->n >= RUNS ||
-           seconds() - r->began_s >= WALL_S;
+           record_now_s() - r->began_s >= WALL_S;
 }
 
 /* The first run shows whether its processes last for ticks of the kernel's clock. */
@@ -130,7 +126,7 @@ static void record_runs(const struct pgo_load *load, const char *event, struct r
         preload_recorder();
         load_recorder(load, users, false);
     }
-    r->began_s = seconds();
+    r->began_s = record_now_s();
     r->cpu_s = record_once(load, event, r->n++);
     bool is_short = !event && (r->cpu_s < some_ticks_s ||
                                ticks(load) < least * r->cpu_s * (double)load->frequency);

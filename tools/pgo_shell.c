@@ -86,7 +86,7 @@ void pgo_measure_service(const char *command)
     load.service = command;
 }
 
-/* The load is over when its command is, also where it leaves processes behind. */
+/* The load is over when its command is, also if processes that it started still run. */
 static void end_rest(struct record_ended *ended)
 {
     struct rusage used = ended->usage;

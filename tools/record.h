@@ -68,6 +68,8 @@ struct record_ended {
 };
 /* Processor time in it, of the program's own code and of the kernel for it. */
 double record_cpu_s(const struct record_ended *ended);
+/* Seconds of a clock that nobody sets. */
+double record_now_s(void);
 /* Runs `argv` from the file `program` and waits; signals meant for it are passed on. False
  * with errno if it could not be started. */
 bool record_run(const char *program, char **argv, struct record_ended *ended);

@@ -72,7 +72,7 @@ static _Noreturn void start(const char *program, char **argv, const struct saved
     _exit(EXIT_NOT_EXECUTABLE);
 }
 
-static double seconds(void)
+double record_now_s(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -82,7 +82,7 @@ static double seconds(void)
 /* Ends it when its time is over, and by force if that does not help. */
 static void keep_to(const struct record_limit *limit, double started, struct record_ended *ended)
 {
-    const double over = seconds() - started - limit->seconds;
+    const double over = record_now_s() - started - limit->seconds;
     if (over < 0 || (ended->is_over_time && over < limit->grace_s))
         return;
     limit->end(ended->is_over_time ? SIGKILL : SIGTERM);
@@ -113,7 +113,7 @@ bool record_run_for(const char *program, char **argv, const struct record_limit 
         return false;
     caught = 0;
     catch_signals(&saved);
-    double started = seconds();
+    double started = record_now_s();
     ended->pid = fork();
     if (!ended->pid)
         start(program, argv, &saved, channel[1]);
@@ -128,7 +128,7 @@ bool record_run_for(const char *program, char **argv, const struct record_limit 
         child = 0;
     }
     close(channel[0]);
-    ended->wall_s = seconds() - started;
+    ended->wall_s = record_now_s() - started;
     restore_signals(&saved);
     ended->caught = (int)caught;
     errno = why;

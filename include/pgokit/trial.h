@@ -51,7 +51,7 @@ struct pgk_trial_turn {
     double seconds[2];        /* of processor time: of the build before, and of the row's */
     uint64_t instructions[2]; /* that they executed; 0: not known */
 };
-/* Adds a turn to the row that was begun last. PGK_E_ARG for times that are not positive numbers,
+/* Adds a turn to the last row. PGK_E_ARG for times that are not positive numbers,
  * and without a row; PGK_E_NOMEM. */
 int pgk_trial_add(struct pgk_trial *trial, const struct pgk_trial_turn *turn, struct pgk_err *err);
 
@@ -82,7 +82,7 @@ struct pgk_trial_result {
     uint64_t bytes[2];        /* of code, of both; 0: not known */
     const char *why, *advice; /* NULL: nothing was said */
 };
-/* `row` is below the number of rows that were begun. */
+/* `row` is below the number of rows. */
 void pgk_trial_result(const struct pgk_trial *trial, size_t row, struct pgk_trial_result *result);
 
 /* For people: what a row has found. Errors are those of the stream. */

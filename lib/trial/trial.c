@@ -78,7 +78,7 @@ int pgk_trial_begin(struct pgk_trial *t, const char *name, uint64_t bytes, struc
 
 static int no_row(struct pgk_err *err)
 {
-    return pgk_fail(err, PGK_E_ARG, .expected = "a row that was begun");
+    return pgk_fail(err, PGK_E_ARG, .expected = "a row, which pgk_trial_begin makes");
 }
 
 int pgk_trial_add(struct pgk_trial *t, const struct pgk_trial_turn *given, struct pgk_err *err)
