@@ -1,6 +1,7 @@
 /* pgokit pgo: the whole way to a faster program in one command. Builds, records, makes the profile,
  * builds again with it, and measures both. */
 #include "pgo_committed.h"
+#include "pgo_layers.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -146,7 +147,8 @@ static const struct option_row rows[] = {
      "let functions begin at cache lines in both builds, so that luck of placement is not measured",
      OPTION_FLAG(struct pgo, align)},
     {"layers", 0, NULL,
-     "also try small cold code and aligned functions on top, and keep what surely gains",
+     "also try small cold code, LTO, aligned functions, the order of functions and llvm-bolt, one "
+     "on top of the other, and keep what surely gains",
      OPTION_FLAG(struct pgo, limits.layers)},
     {"json", 0, "FILE", "write the result as JSON, with all turns; - is standard output",
      OPTION_TEXT(struct pgo, json), .is_output = true},
@@ -232,45 +234,23 @@ static void parse(struct pgo *p, int argc, char **argv)
         p->measure = p->run;
 }
 
-/* `pgokit gen`, with its own report. */
-static void generate(struct pgo *p)
+static void make_profile(struct pgo *p)
 {
-    struct record_ended ended;
     char to[PGO_FORM], figures[PATH_MAX + 16];
-    const char **words = calloc(p->recordings.n + 2 * p->files.n + 12, sizeof *words);
-    size_t n = 0;
-    if (!words)
-        pgo_stop("out of memory");
     snprintf(figures, sizeof figures, "%s/report.json", p->how->scratch);
     pgo_form_of(&p->compiler, to);
-    words[n++] = "pgokit";
-    words[n++] = "gen";
-    words[n++] = "--no-next"; /* this compiles */
-    words[n++] = "--skip-other-builds"; /* of programs that have the same name */
-    words[n++] = "--report";
-    words[n++] = figures;
-    if (p->common.quiet)
-        words[n++] = "-q";
-    for (size_t i = 0; i < p->recordings.n; i++)
-        words[n++] = p->recordings.v[i].path;
-    for (size_t i = 0; i < p->files.n; i++) {
-        words[n++] = "-b";
-        words[n++] = p->files.v[i].path;
-    }
-    words[n++] = "-o";
-    words[n++] = p->profile;
-    if (!p->compiler.clang && !p->committed.record) {
-        words[n++] = "--to";
-        words[n++] = to;
-    }
-    if (!pgo_log_run("/proc/self/exe", words, false, &ended))
-        pgo_stop("cannot run pgokit gen: %s", strerror(errno));
-    if (ended.exit_code > EXIT_INCOMPLETE)
+    const struct pgo_generated made = {
+        .recordings = &p->recordings,
+        .files = &p->files,
+        .form = !p->compiler.clang && !p->committed.record ? to : NULL,
+        .output = p->profile,
+        .figures = figures,
+        .quiet = p->common.quiet};
+    if (!pgo_generate(&made))
         pgo_stop("no profile could be made; above is why. If it is for want of debug information "
                  "or symbols: does the build strip its programs? Does it use $CC and $CFLAGS, or a "
                  "compiler that PATH has?");
     pgo_read_figures(&p->figures, figures);
-    free(words);
 }
 
 static void open_log(struct pgo *p)
@@ -297,16 +277,21 @@ static void say_use(const struct pgo *p)
             getenv("CFLAGS"));
 }
 
-static bool build_with(void *ctx, bool first)
+static void build_profile(struct pgo *p, bool first)
 {
-    struct pgo *p = ctx;
     const struct timespec started = pgo_build(p->how, p->profile);
     if (first)
         pgo_check_rebuilt(&p->files, started);
-    if (!pgo_differs(&p->files))
-        return false;
-    pgo_keep(&p->files, p->how->scratch, true);
-    return true;
+}
+
+static enum pgo_built build_with(void *ctx, bool first, bool is_layer)
+{
+    struct pgo *p = ctx;
+    if (!is_layer)
+        build_profile(p, first);
+    else if (!pgo_build_layer(p->how, p->profile))
+        return PGO_BUILT_NOT;
+    return pgo_differs(&p->files) ? PGO_BUILT : PGO_BUILT_SAME;
 }
 
 static struct pgk_trial *new_trial(const struct pgo *p, uint64_t plain_bytes)
@@ -314,7 +299,7 @@ static struct pgk_trial *new_trial(const struct pgo *p, uint64_t plain_bytes)
     struct pgk_trial *trial;
     const double least = p->limits.min_gain;
     const struct pgk_trial_opts opts = {.struct_size = sizeof opts,
-                                        .matters = least < 1 ? least : 1,
+                                        .matters = least < PGO_MATTERS ? least : PGO_MATTERS,
                                         .bytes = plain_bytes,
                                         .build = pgo_shown_build(p->how),
                                         .run = p->run,
@@ -340,8 +325,9 @@ static void write_report(const struct pgk_trial *trial, const char *path,
 }
 
 /* Builds with the profile, measures, and leaves the faster build in place: an EXIT_... */
-static int measure(struct pgo *p, uint64_t plain_bytes)
+static int measure(struct pgo *p, const struct pgo_load *load, uint64_t plain_bytes)
 {
+    const struct pgo_layering layering = {load, &p->files, p->profile};
     struct pgk_trial *trial = new_trial(p, plain_bytes);
     bool refused = false;
     const struct pgo_trying trying = {
@@ -355,6 +341,7 @@ static int measure(struct pgo *p, uint64_t plain_bytes)
         .plain_bytes = plain_bytes,
         .runs = p->recorded,
         .other_input = strcmp(p->measure, p->run) != 0,
+        .layering = &layering,
         .quiet = p->common.quiet,
         .human = is_stdout(p->json) || is_stdout(p->summary) ? stderr : stdout};
     if (pgo_try(&trying, trial, &refused)) {
@@ -380,7 +367,7 @@ static void name_profile(struct pgo *p, const char *path)
 /* Records; then builds again and measures, or leaves that to --use. */
 static int record_and_build(struct pgo *p, struct pgo_builder *how)
 {
-    const struct pgo_load load = {p->run, how->scratch, p->frequency, p->runs, p->for_s,
+    const struct pgo_load load = {p->run, "run", how->scratch, p->frequency, p->runs, p->for_s,
                                   p->common.quiet};
     struct timespec started = pgo_build_first(how);
     pgo_find_files(&p->files, &p->common.binaries, started);
@@ -388,7 +375,7 @@ static int record_and_build(struct pgo *p, struct pgo_builder *how)
     const uint64_t plain_bytes = pgo_code_bytes(&p->files);
     pgo_build_recorded(how, &p->files);
     p->recorded = pgo_record(&load, &p->recordings);
-    generate(p);
+    make_profile(p);
     if (p->committed.record) {
         pgo_place(&p->files, false);
         pgo_commit(&p->committed, p->profile, p->output, p->common.quiet);
@@ -397,8 +384,8 @@ static int record_and_build(struct pgo *p, struct pgo_builder *how)
     if (p->limits.rounds && p->measure == p->run)
         say(p, "measures what it was trained on, as --measure names no other command");
     if (p->limits.rounds)
-        return measure(p, plain_bytes);
-    build_with(p, true);
+        return measure(p, &load, plain_bytes);
+    build_profile(p, true);
     say(p, "the programs are built with the profile, %s", p->output);
     say_use(p);
     return EXIT_DONE;

@@ -27,6 +27,8 @@ struct pgo_builder;
 void pgo_build_shell(const char *what, const char *command,
                      const char *(*hint)(const struct pgo_builder *builder),
                      const struct pgo_builder *builder);
+/* The same, but false if it fails. */
+bool pgo_try_build(const char *command);
 /* Says on standard error what is done; quiet: not. */
 void pgo_say(bool quiet, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* A copy of a variable, and how it is set again, or removed. */
@@ -89,6 +91,7 @@ struct pgo_compiler {
     /* What the use of a profile adds, with a blank before each, and the same of rustc. */
     const char *use, *use_rust;
     bool align; /* functions begin at cache lines, in both builds */
+    bool lto;   /* cargo's option for thin LTO */
 };
 /* gcc 12 turns on further passes for all functions, which cost about what the profile gains:
  * docs/formats/sample-gcc.md. */
@@ -106,6 +109,8 @@ struct pgo_compiler {
  * compiled if it is there. `project` is NULL where it is not known. */
 void pgo_find_compiler(struct pgo_compiler *compiler, const char *name,
                        const struct pgo_project *project);
+/* Flags of rustc, and those for its linker among the ones of C compilers; to be freed. */
+char *pgo_rust_flags(const char *rust, const char *more);
 /* The form of profile that it reads, as gen's --to has it. */
 enum { PGO_FORM = 32 };
 void pgo_form_of(const struct pgo_compiler *compiler, char form[PGO_FORM]);
@@ -150,7 +155,7 @@ struct pgo_builder {
     const char *scratch;
     struct pgo_compiler *compiler;
     const struct pgo_project *project; /* NULL: of no known build system */
-    bool removes; /* `clean` is the project's own */
+    bool removes;                      /* `clean` is the project's own */
     bool quiet;
 };
 /* The command, in words that a person reads. */
@@ -159,6 +164,8 @@ const char *pgo_shown_build(const struct pgo_builder *builder);
  * Both return when the build began. */
 struct timespec pgo_build_first(struct pgo_builder *builder);
 struct timespec pgo_build(const struct pgo_builder *builder, const char *profile);
+/* One that may fail: it is tried whether the compiler and linker bear the flags. */
+bool pgo_build_layer(const struct pgo_builder *builder, const char *profile);
 /* The parts of the former: a build that removes the folder it makes if it fails, and then true if
  * another compiler made most of it, which is now the builder's; *mixed: not all of it. Stops if
  * --cc names ours. */
@@ -169,7 +176,8 @@ struct pgo_files;
 void pgo_build_recorded(const struct pgo_builder *builder, const struct pgo_files *files);
 
 struct pgo_load {
-    const char *run; /* the command */
+    const char *run;  /* the command */
+    const char *name; /* recordings are called SCRATCH/NAME.%p */
     const char *scratch;
     unsigned long frequency, runs; /* runs 0: by their time */
     double for_s;                  /* 0: it ends by itself */
@@ -222,8 +230,8 @@ const char *pgo_log_path(void);
 bool pgo_log_run(const char *program, const char *const *words, bool errors_too,
                  struct record_ended *ended);
 /* A command that is ended after so many seconds; 0: not. */
-bool pgo_log_run_for(const char *program, const char *const *words, bool errors_too,
-                     double seconds, struct record_ended *ended);
+bool pgo_log_run_for(const char *program, const char *const *words, bool errors_too, double seconds,
+                     struct record_ended *ended);
 /* In a child: what it prints goes to the file from now on. */
 void pgo_log_redirect(void);
 /* Says whether the last command printed this. */
@@ -236,6 +244,7 @@ void pgo_log_show_end(void);
 /* What the user asked for. */
 struct pgo_limits {
     bool has_min_gain, has_max_growth, layers;
+    bool or_smaller;             /* than a form that was kept, and surely not slower, is enough */
     double min_gain, max_growth; /* per cent */
     unsigned long rounds;        /* at most so many turns of each comparison */
     unsigned long seconds;       /* of it; 0: the default */
@@ -245,9 +254,24 @@ struct pgo_limits {
 struct pgk_trial_result pgo_measure(struct pgk_trial *trial, size_t row,
                                     const struct pgo_files *files, const char *command,
                                     const struct pgo_limits *limits, bool quiet);
+/* By more than 1 % of its code. */
+bool pgo_is_smaller(const struct pgk_trial_result *result);
+#define PGO_MATTERS 1.0 /* per cent: a loss that is surely less is none */
 /* A counter of the instructions of all commands that are run from now on; -1: there is none. */
 int pgo_counter_open(void);
 uint64_t pgo_counter_read(int counter); /* 0: nothing is known */
+
+/* `pgokit gen` on recordings of the files as they stand in the tree. */
+struct pgo_generated {
+    const struct record_files *recordings;
+    const struct pgo_files *files;
+    const char *form; /* of gen's --format; NULL: the default */
+    const char *output;
+    const char *figures;    /* the file of its report; NULL: none */
+    bool quiet, errors_too; /* with the errors to the log, not to the terminal */
+};
+/* false: it made nothing. */
+bool pgo_generate(const struct pgo_generated *made);
 
 /* What `pgokit gen` says of the profile. */
 struct pgo_figures {
@@ -272,11 +296,16 @@ struct pgo_why {
 /* Why a build is not kept, and what to do. */
 void pgo_explain(const struct pgo_why *about, char why[PGO_SENTENCE], char advice[PGO_SENTENCE]);
 
+enum pgo_built {
+    PGO_BUILT,
+    PGO_BUILT_SAME, /* the programs are the same as the best */
+    PGO_BUILT_NOT,
+};
 struct pgo_trying {
     struct pgo_compiler *compiler; /* its flags for the profile become those of the best */
     struct pgo_files *files;       /* `without` is the plain build, then the best */
-    /* Builds with the profile and keeps the files; false: they are the same as the best. */
-    bool (*build)(void *ctx, bool first);
+    /* Builds with the profile. A layer may fail to build. */
+    enum pgo_built (*build)(void *ctx, bool first, bool is_layer);
     void *ctx;
     const char *measure;
     const struct pgo_limits *limits;
@@ -284,7 +313,8 @@ struct pgo_trying {
     uint64_t plain_bytes;
     unsigned runs;
     bool other_input, quiet;
-    FILE *human; /* for what people read */
+    const struct pgo_layering *layering; /* of pgo_layers.h */
+    FILE *human;                         /* for what people read */
 };
 /* Builds and measures all forms in which the compiler can use the profile, and leaves the best in
  * place, or the plain build; says so. *refused: a limit of the user forbids it. */

@@ -27,8 +27,10 @@ static const char *hint(const struct pgo_builder *b)
         return b->project->hint;
     const struct pgo_project *other = b->project ? pgo_other_project(b->project) : NULL;
     char *text;
-    if (other && asprintf(&text, "\npgokit: the folder can also be built by %s: give --build '%s' "
-                                 "--clean '%s'", other->name, other->build, other->clean) > 0)
+    if (other && asprintf(&text,
+                          "\npgokit: the folder can also be built by %s: give --build '%s' "
+                          "--clean '%s'",
+                          other->name, other->build, other->clean) > 0)
         return text;
     if (b->compiler->is_usual)
         return b->compiler->clang ? "\npgokit: this was clang, as none was named. If it builds by "
@@ -44,22 +46,44 @@ const char *pgo_shown_build(const struct pgo_builder *b)
                                                                             : b->build;
 }
 
-struct timespec pgo_build(const struct pgo_builder *b, const char *profile)
+static struct timespec begin(const struct pgo_builder *b, const char *profile)
 {
-    char bin[PATH_MAX + 8];
     pgo_set_flags(b->compiler, profile);
     if (b->clean)
         pgo_build_shell(b->removes ? "removing what an earlier build made"
-                                   : "the command of --clean", b->clean, NULL, NULL);
-    struct timespec started = now();
+                                   : "the command of --clean",
+                        b->clean, NULL, NULL);
     pgo_say(b->quiet, "builds %s the profile: %s", profile ? "with" : "without",
             pgo_shown_build(b));
+    return now();
+}
+
+/* Puts the links in front of PATH; returns what it was. */
+static char *use_links(const struct pgo_builder *b)
+{
+    char bin[PATH_MAX + 8];
     char *path = pgo_saved("PATH");
     snprintf(bin, sizeof bin, "%s/bin", b->scratch);
     record_join("PATH", bin, record_environment("PATH"));
+    return path;
+}
+
+struct timespec pgo_build(const struct pgo_builder *b, const char *profile)
+{
+    const struct timespec started = begin(b, profile);
+    char *path = use_links(b);
     pgo_build_shell(profile ? "the build with the profile" : "the build", b->build, hint, b);
     pgo_put_back("PATH", path);
     return started;
+}
+
+bool pgo_build_layer(const struct pgo_builder *b, const char *profile)
+{
+    (void)begin(b, profile);
+    char *path = use_links(b);
+    const bool built = pgo_try_build(b->build);
+    pgo_put_back("PATH", path);
+    return built;
 }
 
 /* What the first build used: calls of compilers that take the profile, and of the other one that
@@ -105,8 +129,10 @@ bool pgo_follow_compiler(struct pgo_builder *b, bool *mixed)
     if (b->cc && !used.ours)
         pgo_stop("the build uses %s, not %s; change that, or give --cc %s", name, b->cc, name);
     if (used.ours >= used.others) {
-        pgo_say(b->quiet, "the build also uses %s, %ld of %ld times; what that compiles stays "
-                          "without a profile", name, used.others, used.ours + used.others);
+        pgo_say(b->quiet,
+                "the build also uses %s, %ld of %ld times; what that compiles stays "
+                "without a profile",
+                name, used.others, used.ours + used.others);
         return false;
     }
     pgo_say(b->quiet, "the build uses %s, so the profile is for that", name);
@@ -144,7 +170,8 @@ void pgo_build_recorded(const struct pgo_builder *b, const struct pgo_files *fil
         return;
     if (!heap_runtime_find(archive, "libpgokit_branches_static.a"))
         pgo_stop("%s is linked statically, and libpgokit_branches_static.a, which records such "
-                 "programs, is not installed. Link it dynamically, at least to record it", path);
+                 "programs, is not installed. Link it dynamically, at least to record it",
+                 path);
     pgo_say(b->quiet, "%s is linked statically, so the recorder is linked into it to record", path);
     pgo_wrapper_archive(archive);
     (void)pgo_build(b, NULL);

@@ -133,6 +133,20 @@ void pgo_find_compiler(struct pgo_compiler *c, const char *name, const struct pg
     c->use_rust = "";
 }
 
+char *pgo_rust_flags(const char *rust, const char *more)
+{
+    char *all = text("%s", rust), *copy = text("%s", more), *rest = copy;
+    for (char *flag; (flag = strsep(&rest, " ")) != NULL;) {
+        if (strncmp(flag, "-Wl,", 4) != 0)
+            continue; /* rustc has sections for functions by itself */
+        char *longer = text("%s -Clink-arg=%s", all, flag);
+        free(all);
+        all = longer;
+    }
+    free(copy);
+    return all;
+}
+
 void pgo_form_of(const struct pgo_compiler *c, char form[PGO_FORM])
 {
     const unsigned long newest = 16;
@@ -191,6 +205,13 @@ char *pgo_flags(const struct pgo_compiler *c, const char *profile)
  * warns of flags that a link does not use. */
 static void set_wrapped(const struct pgo_compiler *c, const char *profile)
 {
+    static const char *lto; /* as the user has it */
+    static bool was_lto, asked;
+    if (!asked) {
+        lto = environment("CARGO_PROFILE_RELEASE_LTO", NULL);
+        was_lto = lto != NULL;
+        asked = true;
+    }
     char *by_clang = flags_of(c, true, c->clang ? profile : NULL);
     char *by_gcc = flags_of(c, false, c->clang ? NULL : profile);
     char *clang = text("%s -Wl,--build-id -Wno-unused-command-line-argument", by_clang);
@@ -207,6 +228,12 @@ static void set_wrapped(const struct pgo_compiler *c, const char *profile)
     /* Lines alone; a build without them is stripped by newer releases of cargo. */
     set("CARGO_PROFILE_RELEASE_DEBUG", text("1"));
     set("CARGO_PROFILE_RELEASE_STRIP", text("none"));
+    if (c->lto)
+        set("CARGO_PROFILE_RELEASE_LTO", text("thin"));
+    else if (was_lto)
+        set("CARGO_PROFILE_RELEASE_LTO", text("%s", lto));
+    else
+        unsetenv("CARGO_PROFILE_RELEASE_LTO");
 }
 
 /* The variables of dpkg-buildflags, with which debhelper fills those that are not set. */
@@ -221,12 +248,11 @@ static void set_debian(const char *ours)
             appended[i] = environment(names[i], "");
     }
     for (int i = 0; i < 3; i++)
-        set(names[i], text("%s%s%s", appended[i], *appended[i] ? " " : "",
-                           i < 2 ? ours : "-Wl,--build-id"));
+        set(names[i],
+            text("%s%s%s", appended[i], *appended[i] ? " " : "", i < 2 ? ours : "-Wl,--build-id"));
     /* What is tested is the same in both builds, and --run is what is recorded. */
     char *parallel = text(" parallel=%ld", sysconf(_SC_NPROCESSORS_ONLN));
-    set("DEB_BUILD_OPTIONS", text("%s%snocheck nodoc nopgo nostrip%s", options,
-                                  *options ? " " : "",
+    set("DEB_BUILD_OPTIONS", text("%s%snocheck nodoc nopgo nostrip%s", options, *options ? " " : "",
                                   strstr(options, "parallel=") ? "" : parallel));
     free(parallel);
 }

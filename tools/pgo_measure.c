@@ -49,9 +49,17 @@ static void take_turn(struct pgk_trial *trial, const struct pgo_files *files, co
         pgo_stop("out of memory");
 }
 
-/* Whether more turns would change nothing. */
+bool pgo_is_smaller(const struct pgk_trial_result *r)
+{
+    return (double)r->bytes[1] < 0.99 * (double)r->bytes[0];
+}
+
+/* Whether more turns would change nothing: of a form that is smaller than another, only whether it
+ * is slower has to be known. */
 static bool is_decided(const struct pgk_trial_result *r, const struct pgo_limits *limits)
 {
+    if (limits->or_smaller && pgo_is_smaller(r) && r->low > -PGO_MATTERS)
+        return true;
     return r->verdict != PGK_TRIAL_OPEN &&
            (!limits->has_min_gain || r->low >= limits->min_gain || r->high < limits->min_gain);
 }

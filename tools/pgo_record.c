@@ -17,7 +17,8 @@ static void load_recorder(const struct pgo_load *load, const char *users, bool r
     enum { REAL_TIME_HZ = 1000 };
     char ours[2 * PATH_MAX];
     const char quote = record_quote(load->scratch);
-    snprintf(ours, sizeof ours, "out=%c%s/run.%%p%c:frequency=%lu%s", quote, load->scratch, quote,
+    snprintf(ours, sizeof ours, "out=%c%s/%s.%%p%c:frequency=%lu%s", quote, load->scratch,
+             load->name, quote,
              real_time && load->frequency < REAL_TIME_HZ ? REAL_TIME_HZ : load->frequency,
              real_time ? ":real_time=1" : "");
     record_join("PGOKIT_BRANCHES_OPTIONS", users ? users : "", ours);
@@ -50,8 +51,8 @@ static char *command_of(const struct pgo_load *load, const char *event, unsigned
         return strdup(load->run);
     word = quoted(load->run);
     folder = quoted(load->scratch);
-    if (asprintf(&made, "perf record -q -b -e %s -c 100003 -o %s/run.%u -- sh -c %s", event, folder,
-                 run, word) < 0)
+    if (asprintf(&made, "perf record -q -b -e %s -c 100003 -o %s/%s.%u -- sh -c %s", event, folder,
+                 load->name, run, word) < 0)
         pgo_stop("out of memory");
     free(word);
     free(folder);
@@ -89,11 +90,14 @@ static uint64_t ticks_of(const char *path)
 static double ticks(const struct pgo_load *load)
 {
     char path[2 * PATH_MAX];
+    const size_t name = strlen(load->name);
     double n = 0;
     DIR *folder = opendir(load->scratch);
     for (struct dirent *entry; folder && (entry = readdir(folder)) != NULL;) {
         snprintf(path, sizeof path, "%s/%s", load->scratch, entry->d_name);
-        n += strncmp(entry->d_name, "run.", 4) ? 0 : (double)ticks_of(path);
+        n += strncmp(entry->d_name, load->name, name) || entry->d_name[name] != '.'
+                 ? 0
+                 : (double)ticks_of(path);
     }
     if (folder)
         closedir(folder);
@@ -149,10 +153,10 @@ static void record_runs(const struct pgo_load *load, const char *event, struct r
 unsigned pgo_record(const struct pgo_load *load, struct record_files *recordings)
 {
     const char *event = perf_check_branches();
-    char template[PATH_MAX + 16];
+    char template[2 * PATH_MAX];
     char *preload = pgo_saved("LD_PRELOAD");
     struct runs r = {0};
-    snprintf(template, sizeof template, "%s/run.%%p", load->scratch);
+    snprintf(template, sizeof template, "%s/%s.%%p", load->scratch, load->name);
     pgo_say(load->quiet, "records %s: %s",
             event ? "the branch records of this machine" : "branches in the program", load->run);
     record_files_before(recordings, template);
@@ -163,7 +167,6 @@ unsigned pgo_record(const struct pgo_load *load, struct record_files *recordings
         pgo_stop("nothing was recorded. Does --run start a program that the build makes, and does "
                  "that compute for some milliseconds?");
     pgo_say(load->quiet, "recorded %u run%s, %.1f s of processor time%s", r.n, r.n == 1 ? "" : "s",
-            r.cpu_s,
-            r.by_clock ? ", by the time on the clock, as its processes are short" : "");
+            r.cpu_s, r.by_clock ? ", by the time on the clock, as its processes are short" : "");
     return r.n;
 }

@@ -68,6 +68,14 @@ void pgo_build_shell(const char *what, const char *command,
     (void)pgo_end_children(GRACE_S, NULL); /* such as a server of a cache, with our flags */
 }
 
+bool pgo_try_build(const char *command)
+{
+    struct record_ended ended;
+    start(command, 0, &ended);
+    (void)pgo_end_children(GRACE_S, NULL);
+    return !ended.signal && !ended.exit_code;
+}
+
 /* ---- loads ---- */
 
 static struct {
@@ -94,8 +102,9 @@ static void end_rest(struct record_ended *ended)
     ended->usage = used;
     if (left && !load.has_said_left) {
         load.has_said_left = true;
-        pgo_say(false, "%zu process%s still ran after the command, and %s ended. If this is a "
-                       "service, let --run run it in the foreground and give --for 60s",
+        pgo_say(false,
+                "%zu process%s still ran after the command, and %s ended. If this is a "
+                "service, let --run run it in the foreground and give --for 60s",
                 left, left == 1 ? "" : "es", left == 1 ? "was" : "were");
     }
 }
@@ -111,8 +120,10 @@ static void check_load(const char *what, const char *command, const struct recor
     if (ended_well(ended))
         return;
     if (ended->exit_code != 126 && ended->exit_code != 127)
-        snprintf(hint, sizeof hint, "\npgokit: if it ends so when all is well, give --expect-exit "
-                 "%d", ended->exit_code);
+        snprintf(hint, sizeof hint,
+                 "\npgokit: if it ends so when all is well, give --expect-exit "
+                 "%d",
+                 ended->exit_code);
     failed(what, command, ended, hint);
 }
 

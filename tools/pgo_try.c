@@ -1,6 +1,6 @@
 /* The forms in which a compiler can use a profile: each is built and measured, and kept if it is
  * sure to gain. */
-#include "pgo.h"
+#include "pgo_layers.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +14,12 @@ struct form {
     bool if_known;                  /* what was not recorded must surely be cold */
     const char *clang, *rust, *gcc; /* NULL: not for it */
     unsigned long first, last;      /* releases of gcc; 0: any */
+    unsigned long first_clang;
+    bool is_lto; /* which cargo has an option of its own for */
+    /* Before the build, flags that it finds out, and after it what is done to the programs;
+     * false: *why it cannot be. */
+    bool (*prepare)(const struct pgo_layering *l, char **flags, const char **why);
+    bool (*finish)(const struct pgo_layering *l, const char **why);
 };
 
 static const struct form forms[] = {
@@ -26,15 +32,23 @@ static const struct form forms[] = {
     /* What was not recorded is cold, which makes it small. */
     {"profile, small cold code", .if_none = true, .if_known = true,
      .clang = " -fprofile-sample-accurate", .rust = " -Cllvm-args=-profile-sample-accurate"},
+    /* Objects hold machine code, too, so that any archiver can join them in libraries. */
+    {"thin LTO", .is_layer = true, .is_lto = true, .first_clang = 17, .rust = "",
+     .clang = " -flto=thin -ffat-lto-objects -fuse-ld=lld"},
+    {"LTO", .is_layer = true, .gcc = " -flto=auto -ffat-lto-objects"},
     {"aligned functions", .is_layer = true, .clang = PGO_ALIGN, .rust = PGO_ALIGN_RUST,
      .gcc = PGO_ALIGN},
+    {"order of functions", .is_layer = true, .clang = "", .rust = "", .gcc = "",
+     .prepare = pgo_order_functions},
+    {"llvm-bolt", .is_layer = true, .clang = PGO_BOLT_FLAGS, .rust = PGO_BOLT_RUST_FLAGS,
+     .gcc = PGO_BOLT_GCC_FLAGS, .finish = pgo_run_bolt},
 };
 
 struct tries {
     const struct pgo_trying *of;
     struct pgk_trial *trial;
     size_t rows;
-    bool kept;
+    bool kept, lto;     /* the best is; it is built so */
     char *flags, *rust; /* of the best */
     bool too_large;
     char advice[PGO_SENTENCE];
@@ -56,16 +70,24 @@ static bool fits(const struct form *f, const struct tries *t)
         return false;
     if (f->if_known && t->of->figures->record_more > PGO_TOO_FEW)
         return false;
+    if (f->prepare == pgo_order_functions && t->lto)
+        return false; /* the linker sees one object */
     if (c->clang)
-        return f->clang != NULL;
+        return f->clang && (!c->cc || c->release >= f->first_clang);
     return f->gcc && c->release >= f->first && (!f->last || c->release <= f->last);
 }
 
-static void set_flags(const struct form *f, struct tries *t)
+/* `more` are those that were found out. */
+static void set_flags(const struct form *f, struct tries *t, const char *more)
 {
     struct pgo_compiler *c = t->of->compiler;
-    c->use = joined(f->is_layer ? t->flags : "", c->clang ? f->clang : f->gcc);
-    c->use_rust = joined(f->is_layer ? t->rust : "", f->rust ? f->rust : "");
+    char *own = joined(c->clang ? f->clang : f->gcc, more);
+    char *own_rust = pgo_rust_flags(f->rust ? f->rust : "", more);
+    c->use = joined(f->is_layer ? t->flags : "", own);
+    c->use_rust = joined(f->is_layer ? t->rust : "", own_rust);
+    c->lto = f->is_lto || (f->is_layer && t->lto);
+    free(own);
+    free(own_rust);
 }
 
 /* The build is the best from now on; it stands where the one without a profile stood. */
@@ -76,6 +98,7 @@ static void keep(struct tries *t)
     t->flags = joined(t->of->compiler->use, "");
     t->rust = joined(t->of->compiler->use_rust, "");
     t->kept = true;
+    t->lto = t->of->compiler->lto;
     pgo_promote(t->of->files);
 }
 
@@ -88,14 +111,13 @@ static bool is_too_large(const struct tries *t, uint64_t bytes)
            (l->has_max_growth || more > PAGE);
 }
 
-/* Surely faster; in place of another form also one that is as fast and smaller. */
+/* Surely faster; in place of another form also one that is smaller and surely not slower. */
 static bool is_better(const struct tries *t, const struct pgk_trial_result *r)
 {
     const struct pgo_limits *l = t->of->limits;
     if (r->verdict == PGK_TRIAL_FASTER)
         return t->kept || !l->has_min_gain || r->gain >= l->min_gain;
-    return t->kept && r->verdict == PGK_TRIAL_SAME &&
-           (double)r->bytes[1] < 0.99 * (double)r->bytes[0];
+    return t->kept && pgo_is_smaller(r) && r->low > -PGO_MATTERS;
 }
 
 static void end_row(struct tries *t, const struct pgk_trial_result *r, bool better)
@@ -124,24 +146,64 @@ static void end_row(struct tries *t, const struct pgk_trial_result *r, bool bett
     t->rows++;
 }
 
-/* Builds one form and measures it against the best. */
-static void try_form(const struct form *f, struct tries *t)
+/* A row without turns. */
+static void end_untried(struct tries *t, const struct form *f, const char *why)
+{
+    if (pgk_trial_begin(t->trial, f->name, 0, NULL) ||
+        pgk_trial_end(t->trial, false, why, NULL, NULL))
+        pgo_stop("out of memory");
+    fprintf(t->of->human, "%s: not kept: %s\n", f->name, why);
+    fflush(t->of->human);
+    t->rows++;
+}
+
+static void measure_form(const struct form *f, struct tries *t)
 {
     struct pgk_trial_result r = {.struct_size = sizeof r};
-    set_flags(f, t);
-    if (!t->of->build(t->of->ctx, t->rows == 0))
-        return; /* the same programs again */
     const uint64_t bytes = pgo_code_bytes(t->of->files);
     if (pgk_trial_begin(t->trial, f->name, bytes, NULL))
         pgo_stop("out of memory");
     const bool too_large = is_too_large(t, bytes);
+    struct pgo_limits limits = *t->of->limits;
+    limits.or_smaller = t->kept;
     t->too_large |= too_large;
     if (too_large)
         pgk_trial_result(t->trial, t->rows, &r);
     else
-        r = pgo_measure(t->trial, t->rows, t->of->files, t->of->measure, t->of->limits,
-                        t->of->quiet);
+        r = pgo_measure(t->trial, t->rows, t->of->files, t->of->measure, &limits, t->of->quiet);
     end_row(t, &r, !too_large && is_better(t, &r));
+}
+
+/* Builds one form; false: *why it cannot be measured. NULL: it is the same programs again. */
+static bool build_form(const struct form *f, struct tries *t, const char **why)
+{
+    char *more = NULL;
+    if (f->prepare && !f->prepare(t->of->layering, &more, why)) {
+        free(more);
+        return false;
+    }
+    set_flags(f, t, more ? more : "");
+    free(more);
+    const enum pgo_built built = t->of->build(t->of->ctx, t->rows == 0, f->is_layer);
+    *why = built == PGO_BUILT_NOT ? "it cannot be built so" : NULL;
+    if (built != PGO_BUILT)
+        return false;
+    if (f->finish && !f->finish(t->of->layering, why))
+        return false;
+    pgo_keep(t->of->files, t->of->layering->load->scratch, true);
+    return true;
+}
+
+static void try_form(const struct form *f, struct tries *t)
+{
+    char bolt[PGO_BOLT_NAME];
+    const char *why = NULL;
+    if (f->finish == pgo_run_bolt && !pgo_find_bolt(bolt))
+        end_untried(t, f, "llvm-bolt is not installed");
+    else if (build_form(f, t, &why))
+        measure_form(f, t);
+    else if (why)
+        end_untried(t, f, why);
 }
 
 bool pgo_try(const struct pgo_trying *trying, struct pgk_trial *trial, bool *refused)
@@ -154,6 +216,7 @@ bool pgo_try(const struct pgo_trying *trying, struct pgk_trial *trial, bool *ref
     if (t.kept) {
         trying->compiler->use = t.flags;
         trying->compiler->use_rust = t.rust;
+        trying->compiler->lto = t.lto;
     }
     if (!t.kept) {
         fputs("the build without the profile is in place again\n", trying->human);

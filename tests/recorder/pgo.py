@@ -161,14 +161,25 @@ def grown(folder):
 
 
 def layers(folder):
-    """Each form on top of what was kept is tried; the code of this one is the same."""
+    """Each form on top of what was kept is tried; one cannot be built, which ends nothing."""
     tool("clang-22")
     done = pgo(folder, *OPTIONS, "--layers", "-n", "6", "--max-growth=900", "--json", "r.json",
-               build=only_where(False, WASTE, folder), command=SHORT)
-    rows = json.loads(read(folder, "r.json"))["rows"]
-    require([row["name"] for row in rows][0::len(rows) - 1] == ["profile", "aligned functions"],
-            done.stdout)
-    require(rows[-1]["before"] != "plain" and rows[-1]["bytes"] > rows[0]["bytes"], rows[-1])
+               build="case $CFLAGS in *-flto*) exit 7;; *)"
+                     + only_where(False, WASTE, folder) + ";; esac", command=SHORT)
+    rows = {row["name"]: row for row in json.loads(read(folder, "r.json"))["rows"]}
+    require(list(rows)[0] == "profile" and list(rows)[-4:] == [
+        "thin LTO", "aligned functions", "order of functions", "llvm-bolt"], done.stdout)
+    require(rows["thin LTO"]["why"] == "it cannot be built so"
+            and rows["thin LTO"]["verdict"] == "not measured", rows["thin LTO"])
+    aligned, ordered, bolted = (rows[name] for name in list(rows)[-3:])
+    require(aligned["before"] != "plain" and aligned["bytes"] > rows["profile"]["bytes"], aligned)
+    require(ordered["turns"] and "recording" not in (ordered["why"] or ""), ordered)
+    script = read(folder, "pgo.afdo.ld")
+    require("*(.text.hot.often)" in script, script)
+    if shutil.which("llvm-bolt-22") or shutil.which("llvm-bolt"):
+        require(bolted["turns"] and bolted["bytes"] > ordered["bytes"], bolted)
+    else:
+        require(bolted["why"] == "llvm-bolt is not installed", bolted)
 
 
 ARRAYS = """#include <stdio.h>

@@ -1,0 +1,26 @@
+/* What `pgokit pgo --layers` tries on top of a build with a profile. */
+#ifndef PGK_PGO_LAYERS_H
+#define PGK_PGO_LAYERS_H
+
+#include "pgo.h"
+
+struct pgo_layering {
+    const struct pgo_load *load;   /* which is recorded again */
+    const struct pgo_files *files; /* what stands in the tree */
+    const char *profile;           /* new files are called PROFILE.ld and the like */
+};
+
+/* Records the best build. *flags, to be freed, makes the linker follow the order; false: *why. */
+bool pgo_order_functions(const struct pgo_layering *l, char **flags, const char **why);
+
+/* What the build needs for it. */
+#define PGO_BOLT_FLAGS     " -Wl,--emit-relocs"
+#define PGO_BOLT_GCC_FLAGS " -fno-reorder-blocks-and-partition" PGO_BOLT_FLAGS
+#define PGO_BOLT_RUST_FLAGS " -Clink-arg=-Wl,--emit-relocs"
+enum { PGO_BOLT_NAME = 64 };
+/* The command; false: it is not installed. */
+bool pgo_find_bolt(char name[PGO_BOLT_NAME]);
+/* Records what stands in the tree and rewrites it; false: *why. */
+bool pgo_run_bolt(const struct pgo_layering *l, const char **why);
+
+#endif
