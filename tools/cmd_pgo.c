@@ -263,18 +263,20 @@ static void open_log(struct pgo *p)
     say(p, "what the commands print goes to %s", p->log);
 }
 
-/* The flags are still those of the second build. */
 static void say_use(const struct pgo *p)
 {
+    const struct pgo_compiler *c = &p->compiler;
+    char *flags = pgo_flags(c, p->profile);
     if (p->project && p->project->is_rust)
         say(p, "to use the profile in your own build: RUSTC_BOOTSTRAP=1 "
                "RUSTFLAGS='-Zprofile-sample-use=%s'", p->profile);
-    else if (p->compiler.is_debian)
+    else if (c->is_debian)
         say(p, "to use the profile in your own build, of C++ with DEB_CXXFLAGS_APPEND: "
-               "DEB_CFLAGS_APPEND='%s'", getenv("DEB_CFLAGS_APPEND"));
+               "DEB_CFLAGS_APPEND='%s'", flags);
     else
-        say(p, "to use the profile in your own build, of C++ with CXXFLAGS: CFLAGS='%s'",
-            getenv("CFLAGS"));
+        say(p, "to use the profile in your own build, of C++ with CXXFLAGS: CFLAGS='%s%s%s'",
+            c->flags, *c->flags ? " " : "", flags);
+    free(flags);
 }
 
 static void build_profile(struct pgo *p, bool first)
@@ -346,7 +348,6 @@ static int measure(struct pgo *p, const struct pgo_load *load, uint64_t plain_by
         .human = is_stdout(p->json) || is_stdout(p->summary) ? stderr : stdout};
     if (pgo_try(&trying, trial, &refused)) {
         say(p, "the programs are built with the profile, %s", p->output);
-        pgo_set_flags(&p->compiler, p->profile); /* of the best */
         say_use(p);
     }
     write_report(trial, p->json, pgk_trial_print_json);

@@ -90,6 +90,7 @@ struct pgo_compiler {
     bool is_usual;                 /* nobody named it */
     /* What the use of a profile adds, with a blank before each, and the same of rustc. */
     const char *use, *use_rust;
+    bool by_variables; /* the flags are in CFLAGS, too, as the build calls it by a path */
     bool align; /* functions begin at cache lines, in both builds */
     bool lto;   /* cargo's option for thin LTO */
 };
@@ -132,9 +133,10 @@ char *pgo_flags(const struct pgo_compiler *compiler, const char *profile);
 
 #define PGO_RUSTC "pgokit-rustc" /* the name of cargo's RUSTC_WRAPPER */
 
-/* Puts links with the names of all compilers into FOLDER/bin, which belongs in front of PATH while
- * something is built. */
+/* Makes links with the names of all compilers; what they used is noted in the folder. */
 void pgo_wrap_compilers(const char *folder);
+/* Puts them in front of PATH; returns what it was, for pgo_put_back. */
+char *pgo_use_links(void);
 /* The archive that is linked into static programs from now on; "": none. */
 void pgo_wrapper_archive(const char *archive);
 /* What they add for clang, gcc and rustc. */
@@ -171,6 +173,8 @@ bool pgo_build_layer(const struct pgo_builder *builder, const char *profile);
  * --cc names ours. */
 struct timespec pgo_build_new(const struct pgo_builder *builder, const char *profile);
 bool pgo_follow_compiler(struct pgo_builder *builder, bool *mixed);
+/* Whether no link was used, so that from now on the flags are in variables, too. */
+bool pgo_needs_variables(const struct pgo_builder *builder);
 struct pgo_files;
 /* Once more with the recorder in it, if nothing can be preloaded into a program. */
 void pgo_build_recorded(const struct pgo_builder *builder, const struct pgo_files *files);

@@ -58,20 +58,10 @@ static struct timespec begin(const struct pgo_builder *b, const char *profile)
     return now();
 }
 
-/* Puts the links in front of PATH; returns what it was. */
-static char *use_links(const struct pgo_builder *b)
-{
-    char bin[PATH_MAX + 8];
-    char *path = pgo_saved("PATH");
-    snprintf(bin, sizeof bin, "%s/bin", b->scratch);
-    record_join("PATH", bin, record_environment("PATH"));
-    return path;
-}
-
 struct timespec pgo_build(const struct pgo_builder *b, const char *profile)
 {
     const struct timespec started = begin(b, profile);
-    char *path = use_links(b);
+    char *path = pgo_use_links();
     pgo_build_shell(profile ? "the build with the profile" : "the build", b->build, hint, b);
     pgo_put_back("PATH", path);
     return started;
@@ -80,7 +70,7 @@ struct timespec pgo_build(const struct pgo_builder *b, const char *profile)
 bool pgo_build_layer(const struct pgo_builder *b, const char *profile)
 {
     (void)begin(b, profile);
-    char *path = use_links(b);
+    char *path = pgo_use_links();
     const bool built = pgo_try_build(b->build);
     pgo_put_back("PATH", path);
     return built;
@@ -141,10 +131,29 @@ bool pgo_follow_compiler(struct pgo_builder *b, bool *mixed)
     return true;
 }
 
+static void note_any(void *ctx, const char *name, long times)
+{
+    (void)name;
+    *(bool *)ctx |= times > 0;
+}
+
+bool pgo_needs_variables(const struct pgo_builder *b)
+{
+    bool any = false;
+    pgo_each_used(b->scratch, note_any, &any);
+    if (any || b->compiler->by_variables)
+        return false;
+    pgo_say(b->quiet, "the build found no compiler in PATH, so its flags are given by variables");
+    b->compiler->by_variables = true;
+    return true;
+}
+
 struct timespec pgo_build_first(struct pgo_builder *b)
 {
     bool mixed;
     struct timespec started = pgo_build_new(b, NULL);
+    if (pgo_needs_variables(b))
+        started = pgo_build_new(b, NULL);
     /* What other compilers made has to be made by this one in both builds. */
     return pgo_follow_compiler(b, &mixed) && mixed ? pgo_build(b, NULL) : started;
 }

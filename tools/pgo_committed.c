@@ -434,6 +434,8 @@ static struct timespec build_first(const struct pgk_sample *profile, struct pgo_
     bool mixed;
     write_for(profile, how->compiler, path, how->quiet);
     struct timespec started = pgo_build_new(how, path);
+    if (pgo_needs_variables(how))
+        started = pgo_build_new(how, path);
     if (pgo_follow_compiler(how, &mixed)) {
         write_for(profile, how->compiler, path, how->quiet);
         started = pgo_build(how, path);

@@ -100,6 +100,7 @@ static const char *usual_compiler(bool is_rust, bool is_debian)
 static void find_cc(struct pgo_compiler *c, const char *name)
 {
     const struct known k = know(c->cc);
+    c->by_variables = strchr(c->cc, '/') != NULL; /* not through PATH */
     c->clang = k.clang;
     c->release = k.release;
     c->cxx = environment("CXX", NULL);
@@ -161,6 +162,7 @@ void pgo_change_compiler(struct pgo_compiler *c, const char *name)
     const struct pgo_compiler was = *c;
     pgo_find_compiler(c, name, NULL);
     c->align = was.align;
+    c->by_variables = was.by_variables;
     c->flags = was.flags;
     c->flags_cxx = was.flags_cxx;
     c->is_debian = was.is_debian;
@@ -178,6 +180,17 @@ static void set(const char *name, char *value)
 {
     if (setenv(name, value, 1))
         pgo_stop("out of memory");
+    free(value);
+}
+
+/* Empty is not the same as none: configure then has flags of its own. */
+static void set_or_not(const char *name, char *value)
+{
+    if (*value) {
+        set(name, value);
+        return;
+    }
+    unsetenv(name);
     free(value);
 }
 
@@ -247,9 +260,9 @@ static void set_debian(const char *ours)
         for (int i = 0; i < 3; i++)
             appended[i] = environment(names[i], "");
     }
-    for (int i = 0; i < 3; i++)
-        set(names[i],
-            text("%s%s%s", appended[i], *appended[i] ? " " : "", i < 2 ? ours : "-Wl,--build-id"));
+    for (int i = 0; i < 3 && *ours; i++)
+        set(names[i], text("%s%s%s", appended[i], *appended[i] ? " " : "",
+                           i < 2 ? ours : "-Wl,--build-id"));
     /* What is tested is the same in both builds, and --run is what is recorded. */
     char *parallel = text(" parallel=%ld", sysconf(_SC_NPROCESSORS_ONLN));
     set("DEB_BUILD_OPTIONS", text("%s%snocheck nodoc nopgo nostrip%s", options, *options ? " " : "",
@@ -269,12 +282,14 @@ void pgo_set_flags(const struct pgo_compiler *c, const char *profile)
     }
     set_wrapped(c, profile);
     const char *space = *c->flags ? " " : "", *space_cxx = *c->flags_cxx ? " " : "";
+    const char *mine = c->by_variables ? ours : "";
     if (c->is_debian) {
-        set_debian(ours);
+        set_debian(mine);
     } else {
-        set("CFLAGS", text("%s%s%s", c->flags, space, ours));
-        set("CXXFLAGS", text("%s%s%s", c->flags_cxx, space_cxx, ours));
-        set("LDFLAGS", text("%s%s-Wl,--build-id", linker, *linker ? " " : ""));
+        set_or_not("CFLAGS", text("%s%s%s", c->flags, *mine ? space : "", mine));
+        set_or_not("CXXFLAGS", text("%s%s%s", c->flags_cxx, *mine ? space_cxx : "", mine));
+        if (c->by_variables)
+            set("LDFLAGS", text("%s%s-Wl,--build-id", linker, *linker ? " " : ""));
     }
     free(ours);
 }

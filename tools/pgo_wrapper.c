@@ -12,7 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define FOLDER "PGOKIT_PGO_FOLDER" /* has `bin`, the links, and `seen`, a file for each one used */
+#define FOLDER "PGOKIT_PGO_FOLDER" /* has `seen`, a file for each compiler that was used */
+#define LINKS  "PGOKIT_PGO_LINKS"  /* the folder of the links */
 #define CLANG  "PGOKIT_PGO_CLANG"  /* the flags that are added, with spaces between them */
 #define GCC    "PGOKIT_PGO_GCC"
 #define RUST   "PGOKIT_PGO_RUST"
@@ -61,37 +62,87 @@ static const char *kind_of(const char *name, const char *path)
 
 /* ---- the folder ---- */
 
-static void make_link(const char *folder, const char *name)
+/* CMake and Meson note the path of a link. So links stay in the cache of the user, where another
+ * build finds them: without the variables above they run the compiler as it is called. */
+static void choose_links(char links[PATH_MAX], const char *folder)
 {
-    char self[PATH_MAX], link[2 * PATH_MAX];
-    snprintf(link, sizeof link, "%s/bin/%s", folder, name);
-    if (!realpath("/proc/self/exe", self) || (symlink(self, link) && errno != EEXIST))
+    char cache[PATH_MAX - 16];
+    if (pgk_binaries_cache_folder(cache, sizeof cache)) {
+        snprintf(links, PATH_MAX, "%s/compilers", cache);
+        for (char *at = links + 1; (at = strchr(at, '/')) != NULL; *at++ = '/') {
+            *at = '\0';
+            (void)mkdir(links, 0777); /* the last one shows whether all are there */
+        }
+        if ((!mkdir(links, 0777) || errno == EEXIST) && !access(links, W_OK | X_OK))
+            return;
+    }
+    snprintf(links, PATH_MAX, "%s/bin", folder);
+    if (mkdir(links, 0700))
+        pgo_stop("cannot make %s: %s", links, strerror(errno));
+}
+
+/* Replaces one to another pgokit in one step, as a build of another process may use it. */
+static void make_link(const char *links, const char *name)
+{
+    char self[PATH_MAX], link[2 * PATH_MAX], at[PATH_MAX], made[2 * PATH_MAX + 16];
+    snprintf(link, sizeof link, "%s/%s", links, name);
+    if (!realpath("/proc/self/exe", self))
+        pgo_stop("cannot find pgokit: %s", strerror(errno));
+    const ssize_t n = readlink(link, at, sizeof at);
+    if (n > 0 && n < PATH_MAX && !strncmp(at, self, (size_t)n) && !self[n])
+        return;
+    snprintf(made, sizeof made, "%s.%ld", link, (long)getpid());
+    if (symlink(self, made) || rename(made, link))
         pgo_stop("cannot make %s: %s", link, strerror(errno));
 }
 
-static void link_compiler(void *folder, const char *name)
+static void link_compiler(void *links, const char *name)
 {
     if (is_compiler_name(name) || is_strip_name(name))
-        make_link(folder, name);
+        make_link(links, name);
+}
+
+/* Compilers that are no more would be found by configure. */
+static void remove_old_links(const char *links)
+{
+    char path[2 * PATH_MAX], found[PATH_MAX];
+    DIR *dir = opendir(links);
+    for (struct dirent *entry; dir && (entry = readdir(dir)) != NULL;) {
+        bool seen = false;
+        if (*entry->d_name == '.' || !strcmp(entry->d_name, PGO_RUSTC) ||
+            record_find_in_path(found, entry->d_name, &seen))
+            continue;
+        snprintf(path, sizeof path, "%s/%s", links, entry->d_name);
+        (void)unlink(path);
+    }
+    if (dir)
+        closedir(dir);
 }
 
 void pgo_wrap_compilers(const char *folder)
 {
-    char path[PATH_MAX + 8];
-    static const char *const parts[] = {"bin", "seen"};
-    for (int i = 0; i < 2; i++) {
-        snprintf(path, sizeof path, "%s/%s", folder, parts[i]);
-        if (mkdir(path, 0700))
-            pgo_stop("cannot make %s: %s", path, strerror(errno));
-    }
-    cli_each_in_path(link_compiler, (void *)(uintptr_t)folder); /* which it does not change */
-    make_link(folder, PGO_RUSTC);
-    snprintf(path, sizeof path, "%s/bin/" PGO_RUSTC, folder);
+    static char links[PATH_MAX];
+    char path[PATH_MAX + 16];
+    snprintf(path, sizeof path, "%s/seen", folder);
+    if (mkdir(path, 0700))
+        pgo_stop("cannot make %s: %s", path, strerror(errno));
+    choose_links(links, folder);
+    remove_old_links(links);
+    cli_each_in_path(link_compiler, links);
+    make_link(links, PGO_RUSTC);
+    snprintf(path, sizeof path, "%s/" PGO_RUSTC, links);
     /* What a cache has was compiled with other flags. */
-    if (setenv(FOLDER, folder, 1) || setenv("CCACHE_DISABLE", "1", 1) ||
+    if (setenv(FOLDER, folder, 1) || setenv(LINKS, links, 1) || setenv("CCACHE_DISABLE", "1", 1) ||
         setenv("SCCACHE_RECACHE", "1", 1) || setenv("RUSTC_WRAPPER", path, 1) ||
         setenv("DISTCC_HOSTS", "localhost", 1)) /* others do not have the profile */
         pgo_stop("out of memory");
+}
+
+char *pgo_use_links(void)
+{
+    char *path = pgo_saved("PATH");
+    record_join("PATH", record_environment(LINKS), record_environment("PATH"));
+    return path;
 }
 
 void pgo_wrapper_flags(const char *clang, const char *gcc, const char *rust)
@@ -133,17 +184,15 @@ static _Noreturn void fail(int status, const char *name, const char *why)
 
 /* So that what the compiler starts finds itself, and no link twice. The build may have put other
  * folders in front of ours. */
-static void leave_path(const char *folder)
+static void leave_path(const char *links)
 {
-    char bin[PATH_MAX + 8];
     char *rest = strdup(record_environment("PATH"));
     char *path = rest ? calloc(1, strlen(rest) + 2) : NULL;
-    snprintf(bin, sizeof bin, "%s/bin", folder);
     if (!path)
         fail(EXIT_RECORD_FAILED, "the compiler", "out of memory");
     char *end = path;
     for (char *all = rest, *one; (one = strsep(&all, ":")) != NULL;)
-        if (strcmp(one, bin) != 0)
+        if (strcmp(one, links) != 0)
             end += sprintf(end, "%s%s", end == path ? "" : ":", one);
     if (setenv("PATH", path, 1))
         fail(EXIT_RECORD_FAILED, "the compiler", "out of memory");
@@ -239,11 +288,23 @@ static bool is_in(const char *flags, const char *flag)
     return false;
 }
 
+/* Debug information that is asked for has lines, and is left as it is. */
+static bool asks_for_lines(char **argv)
+{
+    static const char *const options[] = {"-g", "-g1", "-g2", "-g3", "-ggdb", "-ggdb1",
+                                          "-ggdb2", "-ggdb3", "-gmlt", "-gline-tables-only"};
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        if (has(argv, options[i]))
+            return !has(argv, "-g0");
+    return false;
+}
+
 /* The arguments but those that strip and those of `others`, which are for another compiler and
  * came by CFLAGS; and those of `flags` that are not among them. */
 static char **with_flags(char **argv, const char *flags, const char *others)
 {
     size_t n = 0;
+    const bool has_lines = asks_for_lines(argv);
     char *text = strdup(flags);
     char **all = calloc(count(argv) + strlen(flags) / 2 + 4, sizeof *all);
     if (!text || !all)
@@ -252,7 +313,7 @@ static char **with_flags(char **argv, const char *flags, const char *others)
         if (!strips(*argument) && (is_in(flags, *argument) || !is_in(others, *argument)))
             all[n++] = *argument;
     for (char *flag; (flag = strsep(&text, " ")) != NULL;)
-        if (*flag && !has(argv, flag))
+        if (*flag && !has(argv, flag) && !(has_lines && !strcmp(flag, "-gline-tables-only")))
             all[n++] = flag;
     return all;
 }
@@ -280,7 +341,7 @@ static int run_compiler(const char *folder, char **argv)
     const char *name = cli_base_name(argv[0]);
     if (!record_find_in_path(path, name, &seen))
         fail(EXIT_NOT_FOUND, name, "it is in no folder of PATH");
-    if (compiles(argv)) {
+    if (*folder && compiles(argv)) {
         const bool clang = !strcmp(kind_of(name, path), "clang");
         if (!is_trial(argv))
             note_seen(folder, name);
@@ -295,10 +356,10 @@ static int run_compiler(const char *folder, char **argv)
 }
 
 /* Symbols and lines stay: without them there is no profile. What writes another file is run. */
-static int run_strip(char **argv)
+static int run_strip(const char *folder, char **argv)
 {
     char path[PATH_MAX];
-    bool seen = false, writes = false;
+    bool seen = false, writes = !*folder;
     for (char **argument = argv + 1; *argument; argument++)
         writes |= begins_with(*argument, "-o") || begins_with(*argument, "--output") ||
                   !strcmp(*argument, "--version") || !strcmp(*argument, "--help");
@@ -323,7 +384,7 @@ static int run_rustc(const char *folder, char **argv)
 {
     if (!argv[1])
         fail(EXIT_NOT_FOUND, PGO_RUSTC, "cargo gives the name of the compiler");
-    if (is_crate(argv)) {
+    if (*folder && is_crate(argv)) {
         note_seen(folder, PGO_RUSTC);
         argv = with_flags(argv, record_environment(RUST), "");
         if (setenv("RUSTC_BOOTSTRAP", "1", 1)) /* released compilers take -Z with it */
@@ -336,17 +397,16 @@ static int run_rustc(const char *folder, char **argv)
 bool pgo_is_wrapper(const char *name)
 {
     name = cli_base_name(name);
-    return getenv(FOLDER) &&
-           (!strcmp(name, PGO_RUSTC) || is_compiler_name(name) || is_strip_name(name));
+    return !strcmp(name, PGO_RUSTC) || is_compiler_name(name) || is_strip_name(name);
 }
 
 int pgo_wrapper_run(char **argv)
 {
     const char *folder = record_environment(FOLDER);
-    leave_path(folder);
+    leave_path(record_environment(LINKS));
     if (!strcmp(cli_base_name(argv[0]), PGO_RUSTC))
         return run_rustc(folder, argv);
     if (is_strip_name(cli_base_name(argv[0])))
-        return run_strip(argv);
+        return run_strip(folder, argv);
     return run_compiler(folder, argv);
 }

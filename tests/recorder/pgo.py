@@ -20,6 +20,7 @@ from harness import Cases, Skip, program_text, require, run, tool  # noqa: E402
 PGOKIT = os.path.abspath(sys.argv[1])
 SOURCE = program_text("often_seldom.c", os.path.join(HERE, "programs"))
 BUILD = "$CC $CFLAGS $LDFLAGS app.c -o app"
+ADDED = "$PGOKIT_PGO_CLANG $PGOKIT_PGO_GCC"  # by the links in front of PATH
 
 
 def pgo(folder, *options, status=0, build=BUILD, command="./app 400000000", source=SOURCE,
@@ -66,7 +67,7 @@ def way(folder, compiler, option):
     require("builds with the profile" in done.stderr, done.stderr)
     again = run(["sh", "-c", "echo $CFLAGS"], folder, env={"CFLAGS": "x"})
     require(again.stdout == "x\n", "the environment of others")
-    told = pgo(folder, "--cc", compiler, "-n", "0", build="echo $CC $CXX $CFLAGS $LDFLAGS >> flags;"
+    told = pgo(folder, "--cc", compiler, "-n", "0", build=f"echo $CC $CXX $CFLAGS {ADDED} >> flags;"
                + BUILD)
     require("processor time" not in told.stdout and "the programs are built" in told.stderr,
             told.stdout)
@@ -75,7 +76,7 @@ def way(folder, compiler, option):
             told.stderr)
     with open(os.path.join(folder, "flags"), encoding="ascii") as file:
         first, second = file.read().splitlines()
-    require(option not in first and option + folder in second and "-O2" in first
+    require(option not in first and option + folder in second and " -O2 -g" in first
             and f"{compiler} " in first and "--build-id" in second, f"{first}\n{second}")
 
 
@@ -84,7 +85,11 @@ def own_flags(folder):
     out = run([PGOKIT, "pgo", "--build", "echo $CXX: $CFLAGS: $CXXFLAGS: $LDFLAGS", "--run",
                "true", "-v"], folder, status=2, env={"CC": "clang-22", "CFLAGS": "-O3",
                                                "CXXFLAGS": "-O1", "LDFLAGS": "-s"})
-    require(re.search(r"^clang\+\+-22: -O3 -g.*: -O1 -g.*: -s -Wl,--build-id$", out.stdout, re.M),
+    require(re.search(r"^clang\+\+-22: -O3: -O1: -s$", out.stdout, re.M), out.stdout)
+    out = run([PGOKIT, "pgo", "--build", "echo $CXX: $CFLAGS: $CXXFLAGS: $LDFLAGS", "--run",
+               "true", "-v"], folder, status=2, env={"CC": shutil.which("clang-22"), "CFLAGS": "-O3",
+                                               "CXXFLAGS": "-O1", "LDFLAGS": "-s"})
+    require(re.search(r"clang\+\+-22: -O3 -g.*: -O1 -g.*: -s -Wl,--build-id$", out.stdout, re.M),
             out.stdout)
 
 
@@ -104,7 +109,7 @@ def only_where(has_profile, text, folder):
     plain, more = BUILD, BUILD.replace("$CFLAGS", "$CFLAGS -include more.h")
     if not has_profile:
         plain, more = more, plain
-    return f"case $CFLAGS in *-sample-use=*) {more};; *) {plain};; esac"
+    return f"case $PGOKIT_PGO_CLANG in *-sample-use=*) {more};; *) {plain};; esac"
 
 
 OPTIONS = ["--cc", "clang-22", "--measure", "./app 20000000"]
@@ -164,7 +169,7 @@ def layers(folder):
     """Each form on top of what was kept is tried; one cannot be built, which ends nothing."""
     tool("clang-22")
     done = pgo(folder, *OPTIONS, "--layers", "-n", "6", "--max-growth=900", "--json", "r.json",
-               build="case $CFLAGS in *-flto*) exit 7;; *)"
+               build="case $PGOKIT_PGO_CLANG in *-flto*) exit 7;; *)"
                      + only_where(False, WASTE, folder) + ";; esac", command=SHORT)
     rows = {row["name"]: row for row in json.loads(read(folder, "r.json"))["rows"]}
     require(list(rows)[0] == "profile" and list(rows)[-4:] == [
@@ -385,7 +390,7 @@ STOP = """at() {
 """
 STEPS = {
     "--clean": STOP + "rm -f app; at clean",
-    "--build": STOP + """case $CFLAGS in *-profile=*) n=second;; *) n=first;; esac
+    "--build": STOP + """case $PGOKIT_PGO_GCC in *-profile=*) n=second;; *) n=first;; esac
 $CC -g $CFLAGS $LDFLAGS app.c -o app || exit; at $n""",
     "--run": STOP + "at run; ./app 100000000",
     "--measure": STOP + "at measure; ./app 1000",
@@ -582,7 +587,7 @@ def workspace(folder):
 RULES = """#!/usr/bin/make -f
 build-arch:
 \techo "$$CFLAGS/$$DEB_CFLAGS_APPEND/$$DEB_LDFLAGS_APPEND/$$DEB_BUILD_OPTIONS" >>said
-\tgcc-12 -O2 $$DEB_CFLAGS_APPEND $$DEB_LDFLAGS_APPEND -o app app.c
+\t$(GCC) -O2 $$DEB_CFLAGS_APPEND $$DEB_LDFLAGS_APPEND -o app app.c
 clean:
 \trm -f app *.log
 """
@@ -591,16 +596,39 @@ clean:
 def debian_rules(folder):
     tool("gcc-12")
     put(folder, debian__rules=RULES, app_c=SOURCE, build__x="")  # which make takes for a target
-    done = run([PGOKIT, "pgo", "--cc", "gcc-12", "--run", "./app 300000000", "--runs", "1", "-n",
-                "0"], folder, env={"DEB_BUILD_OPTIONS": "noddebs"})
-    require("DEB_CFLAGS_APPEND='-g -gno-record-gcc-switches -fauto-profile=" in done.stderr,
-            done.stderr)
-    log = read(folder, "pgo.afdo.log")
-    require(log.count("gcc-12 -O2 $DEB_CFLAGS_APPEND") == 2, f"the log was removed: {log}")
-    first, second = read(folder, "said").splitlines()
-    require(re.match(r".*/-g -gno-record-gcc-switches/-Wl,--build-id/"
-                     r"noddebs nocheck nodoc nopgo nostrip parallel=\d+$", first) and
-            "-fauto-profile" in second, f"{first}\n{second}")
+    options = r"noddebs nocheck nodoc nopgo nostrip parallel=\d+$"
+    # By its name, which needs no flags in variables; and by its path.
+    for gcc, first_flags in (("gcc-12", r".*///"),
+                             (shutil.which("gcc-12"),
+                              r".*/-g -gno-record-gcc-switches/-Wl,--build-id/")):
+        done = run([PGOKIT, "pgo", "--cc", "gcc-12", "--run", "./app 300000000", "--runs", "1",
+                    "-n", "0"], folder, env={"DEB_BUILD_OPTIONS": "noddebs", "GCC": gcc})
+        require("DEB_CFLAGS_APPEND='-g -gno-record-gcc-switches -fauto-profile=" in done.stderr,
+                done.stderr)
+        by_path = gcc != "gcc-12"
+        require(("no compiler in PATH" in done.stderr) == by_path, done.stderr)
+        log = read(folder, "pgo.afdo.log")
+        require(log.count("-O2 $DEB_CFLAGS_APPEND") == 2 + by_path, f"the log was removed: {log}")
+        *_, first, second = read(folder, "said").splitlines()
+        require(re.match(first_flags + options, first)
+                and ("-fauto-profile" in second) == by_path, f"{first}\n{second}")
+
+
+def goes_on(folder):
+    """After pgo the tree builds on by itself: nothing in it names what was there for a time."""
+    tool("clang-22")
+    tool("cmake")
+    put(folder, CMakeLists_txt=CMAKE + "add_executable(more app.c)\n"
+        "set_target_properties(more PROPERTIES EXCLUDE_FROM_ALL 1)\n", app_c=SOURCE)
+    home = os.path.join(folder, "home")
+    run([PGOKIT, "pgo", "--cc", "clang-22", "--record", "-o", "app.afdo", "--run",
+         "./pgo-build/app 300000000", "--runs", "1"], folder, env={"HOME": home})
+    run([PGOKIT, "pgo", "--cc", "clang-22", "--use", "app.afdo"], folder, env={"HOME": home})
+    run(["cmake", "--build", "pgo-build", "--target", "more"], folder, env={"HOME": home})
+    os.makedirs(os.path.join(folder, "nowhere"))
+    run([PGOKIT, "pgo", "--cc", "clang-22", "--use", "app.afdo"], folder,
+        env={"HOME": "/proc/nowhere", "XDG_CACHE_HOME": ""})  # no cache can be made
+    require(not [name for name in os.listdir(folder) if "pgokit" in name], os.listdir(folder))
 
 
 def other_folders(folder):
@@ -659,6 +687,7 @@ def main():
     cases.run("by Cargo.toml", cargo)
     cases.run("by maturin in a member of a workspace", workspace)
     cases.run("by debian/rules", debian_rules)
+    cases.run("a build that goes on after it", goes_on)
     cases.run("folders that are no project", other_folders)
     cases.run("clang-22", way, "clang-22", "-fprofile-sample-use=")
     cases.run("gcc-12", way, "gcc-12", "-fauto-profile=")
