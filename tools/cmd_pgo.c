@@ -24,9 +24,8 @@ static const char help[] =
     "faster. --record writes a profile to keep with the source; --use builds with it\n"
     "anywhere, without a run. The commands are run by the shell in the current\n"
     "folder. It is built as its files say: Cargo.toml, meson.build, CMakeLists.txt,\n"
-    "configure, Makefile, debian/rules and others. The flags are in CFLAGS and the\n"
-    "like, and links with the names of compilers, in front of PATH, add them in\n"
-    "builds that do not use these variables.\n\n";
+    "configure, Makefile, debian/rules and others. Compilers get their flags from\n"
+    "links with their names in front of PATH, so the tree keeps its own flags.\n\n";
 
 static const char examples[] =
     "  pgokit pgo --run './bench.sh'\n"

@@ -87,8 +87,9 @@ def own_flags(folder):
                                                "CXXFLAGS": "-O1", "LDFLAGS": "-s"})
     require(re.search(r"^clang\+\+-22: -O3: -O1: -s$", out.stdout, re.M), out.stdout)
     out = run([PGOKIT, "pgo", "--build", "echo $CXX: $CFLAGS: $CXXFLAGS: $LDFLAGS", "--run",
-               "true", "-v"], folder, status=2, env={"CC": shutil.which("clang-22"), "CFLAGS": "-O3",
-                                               "CXXFLAGS": "-O1", "LDFLAGS": "-s"})
+               "true", "-v"], folder, status=2, env={"CC": shutil.which("clang-22"),
+                                                     "CFLAGS": "-O3", "CXXFLAGS": "-O1",
+                                                     "LDFLAGS": "-s"})
     require(re.search(r"clang\+\+-22: -O3 -g.*: -O1 -g.*: -s -Wl,--build-id$", out.stdout, re.M),
             out.stdout)
 
