@@ -43,7 +43,8 @@ struct reader {
     struct pgk_index call_index;
     struct pgk_arena arena; /* of the chains of a batch */
     PGK_VEC(uint64_t) addrs;
-    bool lines; /* are wanted */
+    uint64_t met; /* calls, also those that another binary has, too */
+    bool lines;   /* are wanted */
 };
 
 bool pgk_build_index_func(struct pgk_build *build, uint32_t func)
@@ -131,6 +132,7 @@ static int note_function(void *ctx, const struct pgk_sym_function *f)
 static bool add_call(struct reader *r, const struct pgk_build_call *call)
 {
     struct pgk_build *build = r->build;
+    r->met++;
     uint64_t hash = pgk_hash_pair(
         pgk_hash_pair((uint64_t)call->func << 32 | call->callee, call->offset),
         (uint64_t)call->line << 32 | call->column);
@@ -325,12 +327,12 @@ static int read_binary(struct reader *r, uint32_t binary, struct pgk_err *err)
 {
     struct pgk_symboliser *sym;
     PGK_TRY(pgk_binaries_symboliser(r->set, binary, &sym, err));
-    size_t before = r->build->calls.n;
+    const uint64_t before = r->met;
     int status = pgk_symboliser_functions(sym, note_function, r, err);
     if (status)
         return status == PGK_E_NOMEM ? pgk_fail_nomem(err) : status;
     PGK_TRY(read_calls(r, binary, sym, err));
-    if (r->build->calls.n == before)
+    if (r->met == before)
         return pgk_fail(err, PGK_E_NODEBUG, .file = pgk_elf_path(pgk_binaries_elf(r->set, binary)),
                         .format = "DWARF", .field = "calls", .found = "none",
                         .expected = "calls of functions with debug information",

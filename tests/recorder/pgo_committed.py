@@ -117,6 +117,14 @@ def other_files(folder):
     require("Compile and link with -g" in done.stderr, done.stderr)
 
 
+def same_code_twice(folder):
+    """As in a library that is made with static linkage and without: all calls are known."""
+    kept(folder)
+    done = use(folder, "clang-22", build="$CC $CFLAGS -c app.c && $CC app.o -o app && "
+                                         "$CC app.o -Wl,-z,now -o again")
+    require(" % of the samples of " in done.stderr, done.stderr)
+
+
 def text_form(folder):
     """Functions by name; the programs are those of the other form."""
     kept(folder)
@@ -274,6 +282,7 @@ def main():
     for compiler in ("clang-22", "gcc-12"):
         cases.run(f"gcc's profile by {compiler}", same_bytes, "gcc-12", compiler)
     cases.run("files of others", other_files)
+    cases.run("the same code in two programs", same_code_twice)
     cases.run("text", text_form)
     cases.run("a limit of the size", limited)
     cases.run("a source that has moved", moved_source)
