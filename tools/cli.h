@@ -181,6 +181,17 @@ int cli_open(struct pgk_file **file, const char *path, struct pgk_err *err);
  * and for options whose argument is a file; verbs do it for paths that they make. */
 void cli_reads(const char *path);
 void cli_writes(const char *path);
+
+/* A report in a file, or if that is "-" to standard output. Both return false with errno; then
+ * there is no such file, or the one that was there before. A report that was not opened is not
+ * closed. */
+struct cli_report {
+    FILE *out;
+    const char *path;
+    char *part; /* its name until it is whole; NULL: a pipe or so */
+};
+bool cli_report_open(struct cli_report *report, const char *path);
+bool cli_report_close(struct cli_report *report);
 /* But files of formats that `writer` makes may be both; NULL: none. */
 void cli_replaces(const char *writer);
 

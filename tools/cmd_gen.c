@@ -386,11 +386,12 @@ static void report_next(const struct gen *g, const struct pgk_sample *profile)
 
 static bool write_report(const char *path, const struct pgk_gen_stats *s)
 {
-    FILE *out = fopen(path, "w");
-    if (out)
-        pgk_gen_print_json(s, out);
-    if (out && !(ferror(out) | fclose(out)))
-        return true;
+    struct cli_report report;
+    if (cli_report_open(&report, path)) {
+        pgk_gen_print_json(s, report.out);
+        if (cli_report_close(&report))
+            return true;
+    }
     fprintf(stderr, "pgokit: cannot write the report to %s: %s\n", path, strerror(errno));
     return false;
 }

@@ -317,11 +317,11 @@ static void write_report(const struct pgk_trial *trial, const char *path,
 {
     if (!path)
         return;
-    FILE *out = is_stdout(path) ? stdout : fopen(path, "w");
-    if (!out)
+    struct cli_report report;
+    if (!cli_report_open(&report, path))
         pgo_stop("cannot write %s: %s", path, strerror(errno));
-    print(trial, out);
-    if (out != stdout && (ferror(out) | fclose(out)))
+    print(trial, report.out);
+    if (!cli_report_close(&report))
         pgo_stop("cannot write %s: %s", path, strerror(errno));
 }
 
