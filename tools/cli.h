@@ -58,6 +58,7 @@ extern const struct cli_verb cmd_formats;
 extern const struct cli_verb cmd_gen;
 extern const struct cli_verb cmd_help;
 extern const struct cli_verb cmd_match;
+extern const struct cli_verb cmd_mcp;
 extern const struct cli_verb cmd_plan;
 extern const struct cli_verb cmd_run;
 extern const struct cli_verb cmd_merge;

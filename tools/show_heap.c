@@ -13,10 +13,11 @@ static const char help[] =
 static const char examples[] =
     "  pgokit show memprof.profraw.4711 -b ./app\n"
     "  pgokit show app.profdata -b ./app --sort lifetime --top 20\n"
+    "  pgokit show memprof.profraw.4711 -b ./app --advice\n"
     "  pgokit show memprof.profraw.4711 --timeline\n"
     "  pgokit show app.profdata --json | jq .totals\n";
 
-enum view { VIEW_TABLE, VIEW_JSON, VIEW_FIELDS, VIEW_TREE, VIEW_TIMELINE, VIEW_TYPES };
+enum view { VIEW_TABLE, VIEW_JSON, VIEW_FIELDS, VIEW_TREE, VIEW_TIMELINE, VIEW_TYPES, VIEW_ADVICE };
 
 struct show {
     struct cli_common common;
@@ -59,6 +60,8 @@ static const struct option_row rows[] = {
     {"types", 0, NULL, "what the objects of each type cost",
      OPTION_VALUE(struct show, view, VIEW_TYPES),
      .page = "see [below](#types); `--sort` and `--top` order and limit them"},
+    {"advice", 0, NULL, "what to change, each with the contexts concerned; --top counts these "
+                        "(default 3)", OPTION_VALUE(struct show, view, VIEW_ADVICE)},
     {"timeline", 0, NULL, "draw the bytes that were alive over time",
      OPTION_VALUE(struct show, view, VIEW_TIMELINE), .page = "see [below](#the-heap-over-time)"},
     {0},
@@ -75,7 +78,7 @@ static void parse(struct show *s, int argc, char **argv)
     if (s->depth_given)
         s->tree.depth = s->report.depth;
     if (!s->top_given)
-        s->report.top = s->view == VIEW_TABLE ? 10 : 0;
+        s->report.top = s->view == VIEW_TABLE ? 10 : s->view == VIEW_ADVICE ? 3 : 0;
     cli_need_one(&cmd_show, argc - optind);
     s->path = argv[optind];
     s->report.title = s->path;
@@ -101,6 +104,8 @@ static int print(const struct show *s, const struct pgk_heap *heap, struct pgk_e
         return pgk_heap_print_timeline(heap, &s->timeline, stdout, err);
     case VIEW_TYPES:
         return pgk_heap_print_types(heap, &s->report, stdout, err);
+    case VIEW_ADVICE:
+        return pgk_heap_print_advice(heap, &s->report, stdout, err);
     case VIEW_TABLE:
         break;
     }

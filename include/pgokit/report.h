@@ -46,6 +46,11 @@ struct pgk_heap_print_opts {
 /* For people: totals, then the heaviest contexts with their stacks. */
 int pgk_heap_print_table(const struct pgk_heap *heap, const struct pgk_heap_print_opts *opts,
                          FILE *out, struct pgk_err *err);
+/* For people: totals, then what to change in the program, most bytes first, each with those of its
+ * contexts that have most at stake, `opts->top` of them. Safe for different profiles at once.
+ * PGK_E_NOMEM, PGK_E_IO. */
+int pgk_heap_print_advice(const struct pgk_heap *heap, const struct pgk_heap_print_opts *opts,
+                          FILE *out, struct pgk_err *err);
 /* Every field of every context and every function record; the profile's order if opts->top
  * is 0. */
 int pgk_heap_print_fields(const struct pgk_heap *heap, const struct pgk_heap_print_opts *opts,

@@ -277,26 +277,38 @@ static void print_rules(const struct table *t)
         }
 }
 
-/* What to change, most bytes first. */
-static int print_advice(const struct table *t, struct pgk_err *err)
+static void print_piece(const struct table *t, const struct pgk_advice *a)
+{
+    const struct pgk_advice_text *text = &pgk_advice_texts[a->rule];
+    fprintf(t->out, "  %s (%.1f %%) in %s context%s %s.\n      %s\n", BYTES(a->bytes),
+            percent(a->bytes, t->totals.v[PGK_MIB_TotalSize]), COUNT(a->n), pgk_plural(a->n),
+            text->says, text->action);
+    if (a->rule == PGK_ADVICE_TOO_LARGE)
+        fprintf(t->out, "      Of all %s there, %.1f %% is ever touched at most.\n",
+                BYTES(a->whole), percent(a->whole - a->bytes, a->whole));
+}
+
+/* What to change, most bytes first; with the first `contexts` of each piece. */
+static int print_advice(const struct table *t, size_t contexts, struct pgk_err *err)
 {
     struct pgk_advice_list list;
+    int status = 0;
     PGK_TRY(pgk_heap_advise(t->heap, t->opts->info, &list, err));
-    if (list.n)
+    if (list.n || contexts)
         fprintf(t->out, "\n%sWhat to change%s\n\n", pgk_style_on(&t->style, PGK_STYLE_BOLD),
                 pgk_style_off(&t->style));
-    for (size_t i = 0; i < list.n; i++) {
+    for (size_t i = 0; i < list.n && !status; i++) {
         const struct pgk_advice *a = &list.v[i];
-        const struct pgk_advice_text *text = &pgk_advice_texts[a->rule];
-        fprintf(t->out, "  %s (%.1f %%) in %s context%s %s.\n      %s\n", BYTES(a->bytes),
-                percent(a->bytes, t->totals.v[PGK_MIB_TotalSize]), COUNT(a->n),
-                pgk_plural(a->n), text->says, text->action);
-        if (a->rule == PGK_ADVICE_TOO_LARGE)
-            fprintf(t->out, "      Of all %s there, %.1f %% is ever touched at most.\n",
-                    BYTES(a->whole), percent(a->whole - a->bytes, a->whole));
+        print_piece(t, a);
+        for (size_t c = 0; c < a->n && c < contexts && !status; c++)
+            status = print_context(t, c + 1, list.stakes[a->first + c].context, err);
+        if (contexts)
+            fputc('\n', t->out);
     }
+    if (!list.n && contexts)
+        fputs("  nothing: no rule finds as much of any context\n", t->out);
     pgk_advice_free(&list);
-    return 0;
+    return status;
 }
 
 int pgk_heap_print_table(const struct pgk_heap *heap, const struct pgk_heap_print_opts *given,
@@ -321,5 +333,19 @@ int pgk_heap_print_table(const struct pgk_heap *heap, const struct pgk_heap_prin
         status = print_context(&t, i + 1, order[i], err);
     print_rules(&t);
     pgk_mem_free(order);
-    return status ? status : print_advice(&t, err);
+    return status ? status : print_advice(&t, 0, err);
+}
+
+int pgk_heap_print_advice(const struct pgk_heap *heap, const struct pgk_heap_print_opts *given,
+                          FILE *out, struct pgk_err *err)
+{
+    struct pgk_heap_print_opts taken, *opts = &taken;
+    PGK_TRY(PGK_OPTS_TAKE(opts, given, err));
+    struct table t = {.heap = heap,
+                      .opts = opts,
+                      .out = out,
+                      .style = {out, opts->width, opts->depth, opts->colour}};
+    pgk_heap_totals(heap, opts->info, &t.totals);
+    print_totals(&t);
+    return print_advice(&t, opts->top ? opts->top : SIZE_MAX, err);
 }

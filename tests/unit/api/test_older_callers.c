@@ -103,6 +103,11 @@ static int indexed_write(const void *opts)
     return pgk_indexed_write(on.heap, on.instr, "/dev/null", opts, &on.err);
 }
 
+static int heap_print_advice(const void *opts)
+{
+    return pgk_heap_print_advice(on.heap, opts, on.out, &on.err);
+}
+
 static int heap_print_table(const void *opts)
 {
     return pgk_heap_print_table(on.heap, opts, on.out, &on.err);
@@ -316,6 +321,7 @@ static const struct {
     {"pgk_heap_build_over_time", sizeof(struct pgk_heap_times), heap_build_over_time},
     {"pgk_instr_build_function", sizeof(struct pgk_instr_addition), instr_build},
     {"pgk_indexed_write", sizeof(struct pgk_indexed_write_opts), indexed_write},
+    {"pgk_heap_print_advice", sizeof(struct pgk_heap_print_opts), heap_print_advice},
     {"pgk_heap_print_table", sizeof(struct pgk_heap_print_opts), heap_print_table},
     {"pgk_heap_print_fields", sizeof(struct pgk_heap_print_opts), heap_print_fields},
     {"pgk_heap_print_json", sizeof(struct pgk_heap_print_opts), heap_print_json},
