@@ -12,14 +12,13 @@
 
 static const char help[] =
     "usage: pgokit mcp FOLDER...\n\n"
-    "Answers an assistant's questions about the profiles in FOLDERs and below: what is\n"
-    "hot, what leaks, what changed, whether a profile is stale. Speaks the Model\n"
+    "Answers an assistant's questions about profiles in and below the folders: what\n"
+    "is hot, what leaks, what changed, whether a profile is stale. Speaks the Model\n"
     "Context Protocol at standard input and output; an assistant starts it itself.\n"
     "Reads nothing outside of the folders, and writes nothing.\n\n";
 
-static const char examples[] =
-    "  pgokit mcp ~/profiles\n"
-    "  claude mcp add pgokit -- pgokit mcp ~/profiles\n";
+static const char examples[] = "  pgokit mcp ~/profiles\n"
+                               "  claude mcp add pgokit -- pgokit mcp ~/profiles\n";
 
 struct mcp {
     struct cli_common common;
@@ -114,7 +113,8 @@ static int run_server(const struct mcp *m, int n, char **paths)
         ok = mcp_folders_add(&folders, paths[i]);
     if (ok && isatty(STDIN_FILENO))
         fputs("pgokit: note: waiting for an assistant's messages at standard input; see pgokit "
-              "help mcp\n", stderr);
+              "help mcp\n",
+              stderr);
     const int exit_code = ok ? serve(&server) : EXIT_FAILED;
     mcp_folders_free(&folders);
     return exit_code;
@@ -124,7 +124,8 @@ static int run_server(const struct mcp *m, int n, char **paths)
 {
     (void)m, (void)n, (void)paths;
     fputs("pgokit: this pgokit was built without mcp, which reads JSON by the library jansson; "
-          "install libjansson-dev (Debian), and build pgokit again\n", stderr);
+          "install libjansson-dev (Debian), and build pgokit again\n",
+          stderr);
     return EXIT_FAILED;
 }
 #endif

@@ -59,8 +59,9 @@ bool mcp_tool_command(const struct mcp_server *server, const struct mcp_tool *to
 
 /* ---- pages ---- */
 
-/* The part of a view that `cursor`, which may be NULL, asks for, and that takes at most `most_bytes`
- * in JSON with the line that says where it ends: to be freed. *next is the cursor of what follows,
+/* The part of a view that `cursor`, which may be NULL, asks for, and that takes at most
+ * `most_bytes` in JSON with the line that says where it ends: to be freed. *next is the cursor of
+ * what follows,
  * "" if nothing does. NULL with a sentence in `why` if the cursor is none of this view. */
 enum { MCP_CURSOR_SIZE = 40 };
 char *mcp_page(const struct mcp_view *view, const char *cursor, size_t most_bytes,

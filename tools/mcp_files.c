@@ -70,7 +70,8 @@ static const char *walk(int folder, const char *name, char *plain)
         snprintf(part, sizeof part, "%.*s", (int)n, name);
         if (!strcmp(part, "."))
             continue;
-        const int next = strcmp(part, "..") ? openat(at, part, O_PATH | O_NOFOLLOW | O_CLOEXEC) : -1;
+        const int next =
+            strcmp(part, "..") ? openat(at, part, O_PATH | O_NOFOLLOW | O_CLOEXEC) : -1;
         if (!strcmp(part, ".."))
             why = "\"..\" leads out of folders and is not followed";
         else if (next < 0 || fstat(next, &st))
@@ -84,9 +85,9 @@ static const char *walk(int folder, const char *name, char *plain)
     }
     if (at != folder && at >= 0)
         close(at);
-    return why                                             ? why
+    return why                                          ? why
            : S_ISREG(st.st_mode) || S_ISDIR(st.st_mode) ? NULL
-                                                           : "no regular file and no folder";
+                                                        : "no regular file and no folder";
 }
 
 /* Verbs run in the folder if there is only one, so that names in answers are short. "-" alone
@@ -98,7 +99,9 @@ static char *as_given(const struct mcp_folders *folders, const struct mcp_folder
     const bool is_one = folders->n == 1;
     const int n = asprintf(&path, "%s%s%s", is_one ? (strcmp(plain, "-") ? "" : ".") : f->path,
                            *plain && (!is_one || !strcmp(plain, "-")) ? "/" : "",
-                           *plain ? plain : is_one ? "." : "");
+                           *plain   ? plain
+                           : is_one ? "."
+                                    : "");
     return n < 0 ? NULL : path;
 }
 

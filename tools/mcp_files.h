@@ -8,7 +8,7 @@ struct mcp_folders {
     struct mcp_folder {
         char *path; /* real, absolute */
         int fd;
-    } *v;
+    } * v;
     size_t n;
     unsigned seconds; /* that a verb may take */
 };

@@ -31,19 +31,22 @@ static bool is_program(const char *path)
            !head[TYPE_AT + 1];
 }
 
-static void show_file(struct listing *l, const FTSENT *e, const char *path)
+/* "./" is not shown, but "-" alone would be standard input. */
+static void show_file(struct listing *l, const FTSENT *e)
 {
     struct pgk_file *file = NULL;
     struct tm utc;
     char text[160], safe[4096], when[40] = "";
-    if (pgk_file_open(&file, path, NULL))
+    if (pgk_file_open(&file, e->fts_path, NULL))
         return;
     const struct pgk_format *format = pgk_file_info_format(pgk_file_info(file));
     const bool is_binary = format->kind == PGK_KIND_BINARY;
-    if (!is_binary || is_program(path)) {
+    if (!is_binary || is_program(e->fts_path)) {
         if (gmtime_r(&e->fts_statp->st_mtime, &utc))
             strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S UTC", &utc);
-        printf("%s: %s, %s, of %s\n", pgk_human_text(safe, sizeof safe, path),
+        printf("%s: %s, %s, of %s\n",
+               pgk_human_text(safe, sizeof safe,
+                              e->fts_path + (strncmp(e->fts_path, "./", 2) ? 0 : 2)),
                is_binary ? "program or library"
                          : pgk_file_info_text(pgk_file_info(file), text, sizeof text),
                pgk_human_bytes((char[PGK_HUMAN_SIZE]){0}, (double)e->fts_statp->st_size), when);
@@ -62,7 +65,6 @@ static int by_name(const FTSENT **a, const FTSENT **b)
 static bool list_folder(struct listing *l, char *folder)
 {
     char *roots[] = {folder, NULL};
-    const size_t skip = strcmp(folder, ".") ? 0 : 2; /* "./" */
     FTS *walk = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, by_name);
     if (!walk)
         return false;
@@ -71,7 +73,7 @@ static bool list_folder(struct listing *l, char *folder)
             fts_set(walk, e, FTS_SKIP);
         } else if (e->fts_info == FTS_F) {
             l->is_cut = ++l->looked_at > LOOKED_AT_MAX;
-            show_file(l, e, e->fts_path + (e->fts_level > 0 ? skip : 0));
+            show_file(l, e);
         }
     }
     fts_close(walk);

@@ -23,7 +23,11 @@ static uint64_t hash_of(const char *text, size_t n)
 static size_t character(const unsigned char *at, size_t left)
 {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    const size_t n = *at < 0x80 ? 1 : *at >> 5 == 6 ? 2 : *at >> 4 == 14 ? 3 : *at >> 3 == 30 ? 4 : 0;
+    const size_t n = *at < 0x80       ? 1
+                     : *at >> 5 == 6  ? 2
+                     : *at >> 4 == 14 ? 3
+                     : *at >> 3 == 30 ? 4
+                                      : 0;
     if (n <= 1 || n > left)
         return n == 1 && *at ? 1 : 0;
     uint32_t value = *at & (0x7fu >> n);
@@ -91,13 +95,15 @@ static bool take_cursor(const char *cursor, uint64_t hash, const char *text, siz
         return true;
     if (strlen(cursor) >= MCP_CURSOR_SIZE ||
         sscanf(cursor, "%" SCNu64 "-%" SCNx64 "%n", &offset, &of, &end) != 2 || cursor[end]) {
-        snprintf(why, size, "\"cursor\" is none that this tool gave: pass the one at the end of its "
-                            "last answer, or none");
+        snprintf(why, size,
+                 "\"cursor\" is none that this tool gave: pass the one at the end of its "
+                 "last answer, or none");
         return false;
     }
     if (of != hash || offset >= n || !character((const unsigned char *)text + offset, n - offset)) {
-        snprintf(why, size, "\"cursor\" belongs to another answer: a file has changed, or other "
-                            "arguments were given. Call the tool again without a cursor");
+        snprintf(why, size,
+                 "\"cursor\" belongs to another answer: a file has changed, or other "
+                 "arguments were given. Call the tool again without a cursor");
         return false;
     }
     *from = (size_t)offset;

@@ -76,7 +76,8 @@ __attribute__((format(printf, 4, 5))) static char *fail(const json_t *id, int co
 
 static json_t *self(void)
 {
-    return json_pack("{s:s, s:s, s:s}", "name", "pgokit", "title", "pgokit", "version", PGK_VERSION);
+    return json_pack("{s:s, s:s, s:s}", "name", "pgokit", "title", "pgokit", "version",
+                     PGK_VERSION);
 }
 
 /* The result as the answer; what 2026-07-28 wants of every result is added. */
@@ -148,8 +149,9 @@ static char *do_list(const struct request *r)
 {
     json_t *cursor = json_object_get(r->params, "cursor");
     if (cursor && !json_is_null(cursor))
-        return fail(r->id, INVALID_PARAMS, NULL, "tools/list gave no cursor: all tools are on its "
-                                                 "first page");
+        return fail(r->id, INVALID_PARAMS, NULL,
+                    "tools/list gave no cursor: all tools are on its "
+                    "first page");
     json_t *result = json_pack("{s:o}", "tools", mcp_tools_json());
     may_be_kept(r, result);
     return text_of(answer_of(r, result));
@@ -190,7 +192,8 @@ static size_t frame_bytes(const struct request *r)
 static char *answer_view(const struct request *r, const struct mcp_view *view, const char *cursor)
 {
     char next[MCP_CURSOR_SIZE], why[WHY_SIZE];
-    char *text = mcp_page(view, cursor, MCP_ANSWER_MAX_BYTES - frame_bytes(r), next, why, sizeof why);
+    char *text =
+        mcp_page(view, cursor, MCP_ANSWER_MAX_BYTES - frame_bytes(r), next, why, sizeof why);
     if (!text)
         return refuse_call(r, why);
     json_t *answer = call_result(r, text, view->failed, next);
@@ -229,7 +232,7 @@ static const struct method {
     char *(*run)(const struct request *r);
     bool older, modern;
 } methods[] = {
-    {"initialize", do_initialize, true, false}, {"ping", do_ping, true, false},
+    {"initialize", do_initialize, true, false},   {"ping", do_ping, true, false},
     {"server/discover", do_discover, true, true}, {"tools/list", do_list, true, true},
     {"tools/call", do_call, true, true},
 };
@@ -239,8 +242,8 @@ static const struct method {
 /* Which revision a request is of. False with the answer if it is of none that is spoken. */
 static bool know_version(struct request *r, char **answer)
 {
-    const json_t *asked = json_object_get(json_object_get(r->params, "_meta"),
-                                          META "protocolVersion");
+    const json_t *asked =
+        json_object_get(json_object_get(r->params, "_meta"), META "protocolVersion");
     if (!asked)
         return true;
     const char *version = json_string_value(asked);
@@ -282,15 +285,18 @@ static char *answer_message(const struct mcp_server *server, const json_t *messa
     if (!json_is_object(message))
         return fail(NULL, INVALID_REQUEST, NULL, "a message is an object; batches are not taken");
     if (r.id && !is_id(r.id))
-        return fail(NULL, INVALID_REQUEST, NULL, "\"id\" is a whole number, or a text of at most %d "
-                                                 "bytes", ID_MAX_BYTES);
+        return fail(NULL, INVALID_REQUEST, NULL,
+                    "\"id\" is a whole number, or a text of at most %d "
+                    "bytes",
+                    ID_MAX_BYTES);
     /* The answer to a request that this server never makes. */
     if (!json_object_get(message, "method") &&
         (json_object_get(message, "result") || json_object_get(message, "error")))
         return NULL;
     if (!version || strcmp(version, "2.0") || !r.method)
-        return fail(r.id, INVALID_REQUEST, NULL, "a request has \"jsonrpc\": \"2.0\" and a text "
-                                                 "\"method\"");
+        return fail(r.id, INVALID_REQUEST, NULL,
+                    "a request has \"jsonrpc\": \"2.0\" and a text "
+                    "\"method\"");
     if (!r.id)
         return NULL; /* a notification: none changes what this server does */
     if (r.params && !json_is_object(r.params))

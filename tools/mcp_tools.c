@@ -7,8 +7,8 @@
 #include <string.h>
 
 enum arg_kind {
-    ARG_FILE,   /* a path */
-    ARG_FILES,  /* an array of these */
+    ARG_FILE,  /* a path */
+    ARG_FILES, /* an array of these */
     ARG_TEXT,
     ARG_NUMBER,
     ARG_FLAG,
@@ -31,68 +31,94 @@ struct mcp_tool {
     struct arg args[ARGS];
 };
 
-#define PROFILE  {"profile", ARG_FILE, NULL, true, "path of the profile"}
-#define BINARIES                                                                                  \
-    {"binaries", ARG_FILES, "--binary", false,                                                    \
-     "paths of the profiled program and its libraries, which give names and source lines"}
-#define TOP(what) {"top", ARG_NUMBER, "--top", false, "how many " what ", most first; 0: all"}
-#define AS_JSON   {"json", ARG_FLAG, "--json", false, "JSON instead of text"}
+#define PROFILE                                                \
+    {                                                          \
+        "profile", ARG_FILE, NULL, true, "path of the profile" \
+    }
+#define BINARIES                                                                                 \
+    {                                                                                            \
+        "binaries", ARG_FILES, "--binary", false,                                                \
+            "paths of the profiled program and its libraries, which give names and source lines" \
+    }
+#define TOP(what)                                                                  \
+    {                                                                              \
+        "top", ARG_NUMBER, "--top", false, "how many " what ", most first; 0: all" \
+    }
+#define AS_JSON                                                   \
+    {                                                             \
+        "json", ARG_FLAG, "--json", false, "JSON instead of text" \
+    }
 
 static const struct mcp_tool tools[] = {
-    {"list_profiles", "Profiles and programs",
+    {"list_profiles",
+     "Profiles and programs",
      "Lists the profiles and programs in a folder and the folders below it, with format, size and "
      "time. Begin here: other tools take the paths that it prints.",
      {"list"},
      {{"folder", ARG_FILE, NULL, false, "a folder; without it, all folders of the server"}}},
-    {"summarise", "What a profile says",
+    {"summarise",
+     "What a profile says",
      "Totals of a profile of any kind and its first contexts (heap) or functions (samples, "
      "counters); of heap profiles also what to change.",
      {"show", "--top=3"},
      {PROFILE, BINARIES}},
-    {"top", "Top contexts or functions",
+    {"top",
+     "Top contexts or functions",
      "The allocation contexts of a heap profile, with call stacks, or the functions of other "
      "profiles, in an order: finds hot spots, leaks (sort leaked), short-lived objects.",
      {"show"},
-     {PROFILE, BINARIES,
+     {PROFILE,
+      BINARIES,
       {"sort", ARG_TEXT, "--sort", false,
        "heap: bytes (default), count, accesses, lifetime, density, peak, leaked, temporary or "
        "unreachable; counters: total (default), entry, max or name"},
       TOP("contexts or functions"),
-      {"depth", ARG_NUMBER, "--depth", false, "heap: frames of a stack; 0: all"}, AS_JSON}},
-    {"tree", "Where the heap is allocated",
+      {"depth", ARG_NUMBER, "--depth", false, "heap: frames of a stack; 0: all"},
+      AS_JSON}},
+    {"tree",
+     "Where the heap is allocated",
      "The calling functions of a heap profile as a tree, with what is allocated below each.",
      {"show", "--tree"},
-     {PROFILE, BINARIES,
+     {PROFILE,
+      BINARIES,
       {"depth", ARG_NUMBER, "--depth", false, "levels; 0: all"},
-      {"least", ARG_NUMBER, "--least", false, "percent of all bytes below which a branch is "
-                                              "summed up (default 1)"}}},
-    {"function", "One function",
+      {"least", ARG_NUMBER, "--least", false,
+       "percent of all bytes below which a branch is "
+       "summed up (default 1)"}}},
+    {"function",
+     "One function",
      "One function of a sample profile or of counters, in all its contexts: its lines with "
      "samples, what it calls, what was inlined into it.",
      {"show"},
      {PROFILE,
       {"function", ARG_TEXT, "--function", true,
        "its name as the linker knows it; if there is none of this name, a regular expression"},
-      BINARIES, AS_JSON}},
-    {"advice", "What to change",
+      BINARIES,
+      AS_JSON}},
+    {"advice",
+     "What to change",
      "What a heap profile says about the program: leaks, unused or short-lived objects, objects "
      "that are too large, each with the contexts concerned. For samples and counters use match.",
      {"show", "--advice"},
      {PROFILE, BINARIES, TOP("contexts of each piece of advice")}},
-    {"diff", "What changed",
+    {"diff",
+     "What changed",
      "Compares two profiles of a kind: what grew, shrank, is new or gone.",
      {"diff"},
      {{"before", ARG_FILE, NULL, true, "path of the older profile"},
       {"now", ARG_FILE, NULL, true, "path of the newer profile"},
       {"binaries", ARG_FILES, "--binary", false,
        "paths of the profiled programs, the older one first; give both if the source changed"},
-      TOP("contexts or functions"), AS_JSON}},
-    {"match", "Does a profile fit a build?",
+      TOP("contexts or functions"),
+      AS_JSON}},
+    {"match",
+     "Does a profile fit a build?",
      "How much of a profile applies to a build, and what does not and why: whether it is stale.",
      {"match"},
      {PROFILE,
       {"binaries", ARG_FILES, "--binary", true, "paths of the build that is to use the profile"},
-      TOP("places that do not fit"), AS_JSON}},
+      TOP("places that do not fit"),
+      AS_JSON}},
 };
 enum { TOOLS = sizeof tools / sizeof *tools };
 
@@ -150,9 +176,8 @@ static json_t *tool_json(const struct mcp_tool *tool)
     }
     return json_pack("{s:s, s:s, s:s, s:{s:s, s:o, s:o, s:b}, s:{s:b, s:b}}", "name", tool->name,
                      "title", tool->title, "description", tool->about, "inputSchema", "type",
-                     "object", "properties", properties, "required", needed,
-                     "additionalProperties", 0, "annotations", "readOnlyHint", 1, "openWorldHint",
-                     0);
+                     "object", "properties", properties, "required", needed, "additionalProperties",
+                     0, "annotations", "readOnlyHint", 1, "openWorldHint", 0);
 }
 
 json_t *mcp_tools_json(void)
@@ -209,7 +234,8 @@ static bool add_made(struct call *c, char *word)
     return true;
 }
 
-__attribute__((format(printf, 2, 3))) static bool add_formatted(struct call *c, const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static bool add_formatted(struct call *c, const char *fmt,
+                                                                ...)
 {
     char *word = NULL;
     va_list args;
@@ -232,7 +258,8 @@ static bool add_files(struct call *c, const struct arg *arg, const json_t *value
 {
     size_t i;
     const json_t *each;
-    json_array_foreach(value, i, each) {
+    json_array_foreach(value, i, each)
+    {
         if (!json_is_string(each))
             return refuse(c, "\"%s\" takes an array of texts, which are paths", arg->name);
         if (!add_file(c, arg, json_string_value(each)))
@@ -273,7 +300,8 @@ static bool knows_all(struct call *c, const struct mcp_tool *tool, const json_t 
 {
     const char *name;
     json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)arguments, name, value) {
+    json_object_foreach((json_t *)(uintptr_t)arguments, name, value)
+    {
         const struct arg *arg;
         size_t i = 0;
         while ((arg = arg_at(tool, i)) && strcmp(arg->name, name))

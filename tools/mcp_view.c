@@ -1,5 +1,6 @@
 /* What pgokit mcp runs for a client: a verb of the command line, in a process of its own that reads
- * below the folders of the server and writes nothing. Whatever becomes of it, the server goes on. */
+ * below the folders of the server and writes nothing. Whatever becomes of it, the server goes on.
+ */
 #include "cli.h"
 #include "mcp_files.h"
 
@@ -29,8 +30,8 @@ enum { OUTPUT_MAX_BYTES = 64 << 20, MESSAGES_MAX_BYTES = 64 << 10, MS_PER_S = 10
 static void confine(const struct mcp_folders *folders)
 {
 #ifdef LANDLOCK_ACCESS_FS_READ_FILE
-    const struct landlock_ruleset_attr all = {
-        .handled_access_fs = 2 * LANDLOCK_ACCESS_FS_MAKE_SYM - 1}; /* of the first version */
+    const struct landlock_ruleset_attr all = {.handled_access_fs = 2 * LANDLOCK_ACCESS_FS_MAKE_SYM -
+                                                                   1}; /* of the first version */
     const long rules = syscall(SYS_landlock_create_ruleset, &all, sizeof all, 0);
     if (rules < 0)
         return;
@@ -66,8 +67,7 @@ static _Noreturn void become_verb(const struct mcp_folders *folders,
     const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (nothing < 0 || dup2(nothing, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0 ||
-        dup2(err, STDERR_FILENO) < 0 ||
-        (folders->n == 1 && chdir(folders->v[0].path)))
+        dup2(err, STDERR_FILENO) < 0 || (folders->n == 1 && chdir(folders->v[0].path)))
         _exit(EXIT_FAILED);
     pgk_progress_enable(false);
     confine(folders);
@@ -126,9 +126,7 @@ static const char *take_all(int fds[2], struct text texts[2], unsigned seconds)
 /* Notes come first: they say what the rest lacks. */
 static void join(struct mcp_view *view, struct text texts[2], int status, const char *stopped)
 {
-    const char *why = stopped                ? stopped
-                      : WIFSIGNALED(status) ? strsignal(WTERMSIG(status))
-                                             : "";
+    const char *why = stopped ? stopped : WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "";
     char *text = malloc(texts[0].n + texts[1].n + strlen(why) + 64);
     view->failed = *why || WEXITSTATUS(status) == EXIT_FAILED;
     if (text) {
