@@ -27,7 +27,7 @@ struct mcp {
 
 static const struct option_row rows[] = {
     {"timeout", 0, "SECONDS", "how long an answer may take (default 60)",
-     OPTION_NUMBER(struct mcp, seconds, 1, 86400), .page = "after that the assistant is told so"},
+     OPTION_NUMBER(struct mcp, seconds, 1, 86400), .page = "one that takes longer is an error"},
     {0},
 };
 static const struct option_table table = {"mcp", NULL, rows};

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Ten programs, each with one thing wrong that was put there on purpose: the answer of the tool that
-one would ask names it, and names it first.
+"""Ten programs, each with one thing wrong that was put there on purpose: the answer of the tool
+that one would ask names it, and names it first.
 
 usage: planted.py PGOKIT [CASE...]      a case as it is printed
 """
@@ -248,9 +248,11 @@ def stale(case, names):
 
 CASES = {
     "a sort that compares too often": (SORT, hot, "bubble_pass", ["read_input", "bubble_pass"]),
-    "blanks that are looked at twice": (PARSER, hot, "is_blank", ["take_word", "is_blank", "main"]),
+    "blanks that are looked at twice": (PARSER, hot, "is_blank",
+                                        ["take_word", "is_blank", "main"]),
     "a tree that is a list": (TREE, hot, "insert", ["print_depth", "insert", "main"]),
-    "sessions that are not closed": (SESSIONS, leak_by_advice, "open_session", ["open_session", "handle"]),
+    "sessions that are not closed": (SESSIONS, leak_by_advice, "open_session",
+                                     ["open_session", "handle"]),
     "a body left by an error": (ERROR_PATH, leak, "read_body", ["read_header", "read_body"]),
     "a cache that forgets nothing": (CACHE, leak_by_advice, "remember", ["remember", "answer"]),
     "wider columns": (REPORTS, lambda c, n: growth(c, n, "100", "400"), "column",
