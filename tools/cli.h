@@ -57,6 +57,7 @@ extern const struct cli_verb cmd_disasm;
 extern const struct cli_verb cmd_formats;
 extern const struct cli_verb cmd_gen;
 extern const struct cli_verb cmd_help;
+extern const struct cli_verb cmd_history;
 extern const struct cli_verb cmd_match;
 extern const struct cli_verb cmd_mcp;
 extern const struct cli_verb cmd_plan;

@@ -11,7 +11,7 @@ const struct cli_verb *const cli_verbs[] = {
     &cmd_pgo,    &cmd_record,  &cmd_perf_check, &cmd_gen,      &cmd_merge,
     &cmd_order,  &cmd_show,    &cmd_convert,    &cmd_diff,     &cmd_match,
     &cmd_check,  &cmd_report,  &cmd_disasm,     &cmd_plan,     &cmd_run,
-    &cmd_mcp,    &cmd_formats, &cmd_config,     &cmd_compat,   &cmd_help,
+    &cmd_history, &cmd_mcp,    &cmd_formats, &cmd_config,     &cmd_compat,   &cmd_help,
     &cmd_complete,
     NULL,
 };

@@ -11,6 +11,7 @@
 #include "pgokit/gcov.h"
 #include "pgokit/gen.h"
 #include "pgokit/heap.h"
+#include "pgokit/history.h"
 #include "pgokit/human.h"
 #include "pgokit/inputs.h"
 #include "pgokit/instr.h"

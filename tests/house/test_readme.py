@@ -39,7 +39,7 @@ def offered(pgokit, *words):
 
 def options_taken(pgokit, verb):
     """Those of the tables that command lines are parsed by, as shells are told of them."""
-    kinds = offered(pgokit, verb, "") if verb == "record" else []
+    kinds = offered(pgokit, verb, "") if verb in ("record", "history") else []
     return {word for words in [[verb, kind] for kind in kinds] or [[verb]]
             for word in offered(pgokit, *words, "-") if word.startswith("--")}
 

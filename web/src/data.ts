@@ -1,5 +1,5 @@
 // What the C side wrote into the page: lib/export/heap_page_json.c, sample_page_json.c,
-// docs/report.md.
+// history_html.c, docs/report.md.
 
 export type Column = (number | null)[];
 
@@ -255,8 +255,36 @@ export interface SampleData {
     };
 }
 
-/** Data of any kind of profile; the page shows the view of its kind. */
-export type PageData = HeapData | SampleData;
+/** A profile of a history; null: not known. */
+export interface HistoryProfile {
+    id: number;
+    time: number; // seconds since 1970
+    name: string; // of its file
+    kind: "heap" | "sample" | "instr";
+    version: string;
+    host: string;
+    build_id: string;
+    page: string; // address of its page; "": none
+    weight: number; // bytes allocated, samples or counts
+    objects: number | null;
+    peak: number | null; // bytes
+    exit: number | null;
+    gain: number | null; // per cent
+    match: number | null;
+    /** Since the one before it of its host class and kind; per cent of the weight. */
+    movers: [name: string, before: number, now: number][];
+}
+
+export interface HistoryData {
+    schema: "pgokit-page-1";
+    kind: "history";
+    generator: string;
+    title: string;
+    profiles: HistoryProfile[]; // by time
+}
+
+/** Data of any kind of profile, or of many; the page shows the view of its kind. */
+export type PageData = HeapData | SampleData | HistoryData;
 
 export async function readPage(): Promise<PageData> {
     const text = document.getElementById("data")?.textContent ?? "";

@@ -3,6 +3,7 @@ import { render } from "preact";
 import type { PageData } from "./data";
 import { readPage } from "./data";
 import { HeapReport } from "./heap_report";
+import { HistoryReport } from "./history_report";
 import { SampleReport } from "./sample_report";
 
 function viewOf(data: PageData) {
@@ -11,6 +12,8 @@ function viewOf(data: PageData) {
             return <HeapReport data={data} />;
         case "sample":
             return <SampleReport data={data} />;
+        case "history":
+            return <HistoryReport data={data} />;
     }
 }
 
