@@ -170,7 +170,8 @@ static void test_the_newest_of_each_class_are_kept(void **state)
     (void)state;
     size_t deleted = 0;
     for (int64_t i = 0; i < 6; i++) {
-        const struct pgk_history_entry e = entry(i % 2 ? "odd" : "even", i % 2 ? "b" : "a", 600 - i);
+        const struct pgk_history_entry e =
+            entry(i % 2 ? "odd" : "even", i % 2 ? "b" : "a", 600 - i);
         const char text[2] = {(char)('a' + i), 0};
         add(&e, text, &(struct pgk_history_function){"f", 1}, 1, true);
     }
