@@ -152,7 +152,7 @@ int pgk_history_movers(struct pgk_history *h, int64_t before, int64_t now, size_
         "FROM is_now) "
         "SELECT name, sum(a), sum(b) FROM both GROUP BY name "
         "HAVING abs(sum(b) - sum(a)) > 0.005 "
-        "ORDER BY abs(sum(b) - sum(a)) DESC, name LIMIT ?3",
+        "ORDER BY round(abs(sum(b) - sum(a)), 6) DESC, name LIMIT ?3",
         &s, err));
     sqlite3_bind_int64(s, 1, before);
     sqlite3_bind_int64(s, 2, now);

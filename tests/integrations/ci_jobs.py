@@ -29,10 +29,12 @@ KILLED_HEAP = "golden/heap-raw/handmade-over-time-killed.profraw"
 PARTIAL = "golden/partial/two-contexts.pgk"
 SHOWN = re.compile(r"```yaml\n(.*?)```", re.DOTALL)
 PINNED = re.compile(r"uses: (actions/\S+)@([0-9a-f]{40}) # v\d+\.\d+\.\d+$")
-ON_MAIN = {"ref_name": "main", "run_attempt": "1",
+ON_MAIN = {"ref_name": "main", "run_attempt": "1", "sha": "c0ffee", "repository": "GROUP/app",
+           "server_url": "https://github.com",
            "event": {"repository": {"default_branch": "main"}}}
 IN_REQUEST = {**ON_MAIN, "ref_name": "7/merge"}
-GITLAB = {"CI_DEFAULT_BRANCH": "main", "CI_JOB_NAME_SLUG": "profile", "CI_PROJECT_ID": "12"}
+GITLAB = {"CI_DEFAULT_BRANCH": "main", "CI_JOB_NAME_SLUG": "profile", "CI_PROJECT_ID": "12",
+          "CI_COMMIT_SHA": "c0ffee", "CI_JOB_URL": "https://gitlab.example.org/jobs/1"}
 # A program whose second version allocates more, where its first one allocates it.
 PROGRAM = """
 #include <stdlib.h>
@@ -129,6 +131,24 @@ class Tests:
                            fail_on="exit=5%\npeak=5%"), 0, job.said)
         expect(self.github(job, profiles=f"{OTHER_HEAP}\n{KILLED_HEAP}", base="base.profile",
                            fail_on="peak=5%"), 3, job.said)
+
+    def the_history_of_the_default_branch_grows(self):
+        """By a profile for each run, of which the newest is the base; requests add none."""
+        where = GitHub(self.source, self.yaml, self.new_folder())
+        runs = ((ON_MAIN, "c1", HEAP), (ON_MAIN, "c2", OTHER_HEAP), (IN_REQUEST, "c3", HEAP),
+                (ON_MAIN, "c4", HEAP))
+        for run, (github, commit, profile) in enumerate(runs):
+            job = self.job()
+            where.github = {**github, "run_id": str(run), "sha": commit}
+            expect(self.github(job, where, profiles=profile, merge_options="--partial", keep="2"),
+                   0, job.said)
+            expect("## Heap profiles compared" in job.read("summary.md"), run > 0, "compared")
+            shown = subprocess.run([self.pgokit, "history", "show", "--json",
+                                    job.folder / "pgokit-history/pgokit"], check=True, text=True,
+                                   capture_output=True).stdout
+            expect(re.findall('"version":"(\\w+)"', shown),
+                   [["c1"], ["c1", "c2"], ["c1", "c2"], ["c2", "c4"]][run], "versions")
+        assert '"page":"https://github.com/GROUP/app/actions/runs/3"' in shown, shown
 
     def summaries_of_several_steps_stand_below_one_another(self):
         job = self.job()
@@ -317,7 +337,9 @@ class Tests:
             summary = job.read("summary.md")
             found.append((status, *self.limits_in(summary)))
             assert "pgokit-report.html)" in summary, f"{status} {job.said} {summary}"
-            expect(sorted(where.artifacts), ["pgokit", "pgokit-report.html"], "artifacts")
+            of_main = ["pgokit-history.html"] if github is ON_MAIN else []
+            expect(sorted(where.artifacts), ["pgokit", *of_main, "pgokit-report.html"],
+                   "artifacts")
         kept, reached = ("growth=10%", "kept"), ("growth=10%", "**reached**")
         expect(found, [(0,), (3, reached), (3, reached), (0, kept)], "runs")
 
@@ -339,8 +361,10 @@ class Tests:
             status = where.run(job, jobs, "profile", {
                 **GITLAB, **given, "PGOKIT_SOURCE": f"file://{clone}"})
             if status is not None:
-                expect(sorted(where.artifacts), ["pgokit-report.html", "pgokit-summary.md",
-                                                 "pgokit.profile"], f"artifacts: {job.said}")
+                of_main = ["pgokit-history.html"] if "CI_COMMIT_BRANCH" in given else []
+                expect(sorted(where.artifacts), [*of_main, "pgokit-report.html",
+                                                 "pgokit-summary.md", "pgokit.profile"],
+                       f"artifacts: {job.said}")
             found.append((status, *self.limits_in(job.read("pgokit-summary.md"))))
         kept, reached = ("growth=10%", "kept"), ("growth=10%", "**reached**")
         expect(found, [(0,), (3, reached), (None,), (0, kept)], "runs")

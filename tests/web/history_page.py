@@ -72,7 +72,7 @@ class Suite:
         page.evaluate("Array.from(document.querySelectorAll('#profiles button')).find("
                       "(b) => b.textContent === 'v2').click()")
         page.settle()
-        expect(page.evaluate(MOVERS), [["\u221210.00 %", "parse"], ["+10.00 %", "rans"]],
+        expect(page.evaluate(MOVERS), [["+10.00 %", "rans"], ["\u221210.00 %", "parse"]],
                "movers of v2")
         require("v2 since v1" in page.evaluate("document.querySelector('.movers').innerText"),
                 "whose movers they are")
