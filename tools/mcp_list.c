@@ -31,12 +31,22 @@ static bool is_program(const char *path)
            !head[TYPE_AT + 1];
 }
 
-/* "./" is not shown, but "-" alone would be standard input. */
+/* "./" is not shown; "-" alone would be standard input, where a file is opened. */
+static const char *shown_path(const FTSENT *e, char *text, size_t size)
+{
+    return pgk_human_text(text, size, e->fts_path + (strncmp(e->fts_path, "./", 2) ? 0 : 2));
+}
+
 static void show_file(struct listing *l, const FTSENT *e)
 {
     struct pgk_file *file = NULL;
     struct tm utc;
     char text[160], safe[4096], when[40] = "";
+    if (!strcmp(e->fts_name, "history.sqlite")) {
+        printf("%s: history of profiles, in its folder\n", shown_path(e, safe, sizeof safe));
+        l->shown++;
+        return;
+    }
     if (pgk_file_open(&file, e->fts_path, NULL))
         return;
     const struct pgk_format *format = pgk_file_info_format(pgk_file_info(file));
@@ -44,9 +54,7 @@ static void show_file(struct listing *l, const FTSENT *e)
     if (!is_binary || is_program(e->fts_path)) {
         if (gmtime_r(&e->fts_statp->st_mtime, &utc))
             strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S UTC", &utc);
-        printf("%s: %s, %s, of %s\n",
-               pgk_human_text(safe, sizeof safe,
-                              e->fts_path + (strncmp(e->fts_path, "./", 2) ? 0 : 2)),
+        printf("%s: %s, %s, of %s\n", shown_path(e, safe, sizeof safe),
                is_binary ? "program or library"
                          : pgk_file_info_text(pgk_file_info(file), text, sizeof text),
                pgk_human_bytes((char[PGK_HUMAN_SIZE]){0}, (double)e->fts_statp->st_size), when);

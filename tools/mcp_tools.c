@@ -119,6 +119,15 @@ static const struct mcp_tool tools[] = {
       {"binaries", ARG_FILES, "--binary", true, "paths of the build that is to use the profile"},
       TOP("places that do not fit"),
       AS_JSON}},
+    {"history",
+     "Profiles over time",
+     "The course of the profiles in a history (pgokit history): bytes or counts, gain, match rate, "
+     "and which functions moved most.",
+     {"history", "show"},
+     {{"folder", ARG_FILE, NULL, true, "the folder of the history"},
+      {"since", ARG_TEXT, "--since", false, "a date such as 2026-11-27, or 30d for 30 days ago"},
+      TOP("functions"),
+      AS_JSON}},
 };
 enum { TOOLS = sizeof tools / sizeof *tools };
 

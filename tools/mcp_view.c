@@ -48,17 +48,28 @@ static void confine(const struct mcp_folders *folders)
 #endif
 }
 
-/* The verb with what keeps it from the network and from writing to caches. */
+/* The verb with what keeps it from the network and from writing to caches, before the operands. */
 static int run_verb(const struct mcp_folders *folders, const struct mcp_command *command)
 {
-    const char *words[MCP_WORDS + 4] = {command->v[0], "--no-cache", "--no-debuginfod"};
+    const char *words[MCP_WORDS + 3];
+    int n = 0;
     if (!strcmp(command->v[0], "list")) {
         const char *last = command->v[command->n - 1];
         return mcp_list(folders, strcmp(last, "--") ? last : NULL);
     }
-    memcpy(words + 3, command->v + 1, (command->n - 1) * sizeof *words);
+    for (size_t i = 0; i < command->n; i++) {
+        if (!strcmp(command->v[i], "--")) {
+            words[n++] = "--no-cache";
+            words[n++] = "--no-debuginfod";
+            memcpy(words + n, command->v + i, (command->n - i) * sizeof *words);
+            n += (int)(command->n - i);
+            break;
+        }
+        words[n++] = command->v[i];
+    }
+    words[n] = NULL;
     optind = 0;
-    return cli_run_verb((int)command->n + 2, (char **)(uintptr_t)words);
+    return cli_run_verb(n, (char **)(uintptr_t)words);
 }
 
 static _Noreturn void become_verb(const struct mcp_folders *folders,

@@ -117,7 +117,7 @@ static int prepare_file(const struct pgk_history *h, bool create, struct pgk_err
     sqlite3_db_config(h->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
     PGK_TRY(pgk_history_run(h,
                             "PRAGMA foreign_keys=ON; PRAGMA synchronous=FULL; "
-                            "PRAGMA cell_size_check=ON",
+                            "PRAGMA cell_size_check=ON; PRAGMA temp_store=MEMORY",
                             err));
     if (!create)
         return check_form(h, err);

@@ -57,6 +57,7 @@ EXAMPLES = {
     "hot_variables": [Run("golden/yaml/data_access.yaml",
                           "       100  noaccess\n       100  zz  (x:1\n"
                           "        20  literal 0000000000018a92\n")],
+    "largest_growth": [Run("{history} heap web", " %  v2\nmost in v2: +")],
     "list_stale": [Run(f"{TWO_CONTEXTS} {{program}}", "main calls an allocator (100 B)\n"),
                    Run("{moved} {program}", "functions only: main line 9000 (7 samples)\n")],
     "make_samples": [Run("{counts} {program} {out}", "1 functions of ", shown="main")],
@@ -150,11 +151,21 @@ class Installed:
             run(self.compile(compiler, example), path, input=given, env=self.env)
         return path
 
+    def history_of(self, heap):
+        """A history in which the second profile has more bytes."""
+        path = self.root / "history"
+        small = pathlib.Path(__file__).parents[1] / TWO_CONTEXTS
+        for day, profile in enumerate((small, heap), 1):
+            self.pgokit("history", "add", path, profile, "--release", f"v{day}", "--host-class",
+                        "web", "--time", f"2026-01-0{day}")
+        return path
+
     def files_for(self, compiler, folder):
         moved = self.root / "moved"
         moved.write_text("main:107:1\n 1: 100\n 9000: 7\n", encoding="utf-8")
-        return {"out": self.root / "written", "moved": moved,
-                "heap": self.made_by(compiler, folder / "build_heap.c"),
+        heap = self.made_by(compiler, folder / "build_heap.c")
+        return {"out": self.root / "written", "moved": moved, "heap": heap,
+                "history": self.history_of(heap),
                 "counters": self.made_by(compiler, folder / "build_counters.c"),
                 "samples": self.made_by(compiler, folder / "build_samples.c", "parse 1 80\n")}
 

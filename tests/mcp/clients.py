@@ -20,7 +20,8 @@ from tap import Report  # noqa: E402
 
 PGOKIT = os.path.abspath(sys.argv[1])
 GOLDEN = HERE.parent / "golden"
-TOOLS = ["list_profiles", "summarise", "top", "tree", "function", "advice", "diff", "match"]
+TOOLS = ["list_profiles", "summarise", "top", "tree", "function", "advice", "diff", "match",
+         "history"]
 INVALID_PARAMS = -32602
 
 

@@ -305,6 +305,24 @@ def writes_nothing(folder):
     return problems
 
 
+def histories(folder):
+    """Read without a lock or a journal of its own, since nothing may be written."""
+    problems = []
+    profile = folder / "a.prof"
+    profile.write_text("main:30:1\n 1: 30\n")
+    added = subprocess.run([PGOKIT, "history", "add", folder / "h", profile, "--release", "v7"],
+                           capture_output=True, text=True, check=False)
+    if "without SQLite" in added.stderr:
+        return []
+    with client(folder) as c:
+        expect(problems, "listed", "h/history.sqlite: history" in c.whole("list_profiles"), True)
+        expect(problems, "shown", "v7" in c.whole("history", folder="h", top=3), True)
+        text, failed, _ = c.call("history", folder="h", since="soon")
+        expect(problems, text, (failed, "--since takes a time" in text), (True, True))
+    expect(problems, "files", os.listdir(folder / "h"), ["history.sqlite"])
+    return problems
+
+
 def bad_profiles(folder):
     """Damaged files are tool errors with the reader's sentence, and the server goes on."""
     problems = []
@@ -378,6 +396,7 @@ CASES = {
     "files below the folders alone": files,
     "a link in place of a file": exchanged,
     "nothing is written": writes_nothing,
+    "histories": histories,
     "damaged profiles": bad_profiles,
     "the time limit": time_limit,
     "a client that is gone": gone_client,
