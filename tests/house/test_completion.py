@@ -115,7 +115,8 @@ def unexplained(pgokit):
             yield verb
         if verb.startswith("-") or verb == "help":
             continue
-        kinds = [row[0] for row in offered(pgokit, verb, "")] if verb == "record" else []
+        kinds = [row[0] for row in offered(pgokit, verb, "")] \
+            if verb in ("record", "history") else []
         for words in [[verb, kind] for kind in kinds] or [[verb]]:
             options = offered(pgokit, *words, "-")
             if ["--help"] not in [row[:1] for row in options]:
