@@ -87,8 +87,8 @@ static const struct mcp_tool tools[] = {
        "summed up (default 1)"}}},
     {"function",
      "One function",
-     "One function of a sample profile or of counters, in all its contexts: its lines with "
-     "samples, what it calls, what was inlined into it.",
+     "One function of samples or counters, in all its contexts: its lines with samples, what it "
+     "calls, what was inlined into it; of a heap profile the contexts through it.",
      {"show"},
      {PROFILE,
       {"function", ARG_TEXT, "--function", true,

@@ -45,6 +45,10 @@ static const struct option_row rows[] = {
     {"depth", 0, "N", "frames shown of a stack (default 12; 0: all)",
      OPTION_NUMBER(struct show, report.depth, 0, 1000000000),
      OPTION_GIVEN(struct show, depth_given)},
+    {"function", 0, "NAME", "contexts with this function in their stacks only: NAME as the linker "
+                            "knows it, or an extended regular expression",
+     OPTION_TEXT(struct show, report.function),
+     .page = "it is looked for in linkage names and in those that programmers write"},
     {"json", 0, NULL, "all of it as JSON", OPTION_VALUE(struct show, view, VIEW_JSON),
      .page = "see [heap-json](../formats/heap-json.md)"},
     {"raw", 0, NULL, "every field of every context", OPTION_VALUE(struct show, view, VIEW_FIELDS),

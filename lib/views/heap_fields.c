@@ -117,7 +117,7 @@ int pgk_heap_print_fields(const struct pgk_heap *heap, const struct pgk_heap_pri
     struct pgk_heap_print_opts taken, *opts = &taken;
     PGK_TRY(PGK_OPTS_TAKE(opts, given, err));
     size_t *order = NULL, n = pgk_heap_contexts(heap);
-    if (opts->top)
+    if (opts->top || opts->function)
         PGK_TRY(pgk_heap_ranking(heap, opts, &order, &n, err));
     int status = 0;
     print_processes(opts->info, out);

@@ -303,7 +303,7 @@ int pgk_heap_json(const struct pgk_heap *heap, const struct pgk_heap_print_opts 
 {
     struct pgk_json j;
     size_t *order = NULL, n = pgk_heap_contexts(heap);
-    if (opts->top)
+    if (opts->top || opts->function)
         PGK_TRY(pgk_heap_ranking(heap, opts, &order, &n, err));
     pgk_json_begin(&j, out, PGK_JSON_OUTLINE);
     pgk_json_object(&j, NULL);

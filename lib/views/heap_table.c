@@ -333,7 +333,8 @@ int pgk_heap_print_table(const struct pgk_heap *heap, const struct pgk_heap_prin
         status = print_context(&t, i + 1, order[i], err);
     print_rules(&t);
     pgk_mem_free(order);
-    return status ? status : print_advice(&t, 0, err);
+    /* Advice is about the whole program. */
+    return status || opts->function ? status : print_advice(&t, 0, err);
 }
 
 int pgk_heap_print_advice(const struct pgk_heap *heap, const struct pgk_heap_print_opts *given,

@@ -5,6 +5,8 @@
 #include "mem.h"
 #include "mib.h"
 #include "path.h"
+#include "pattern.h"
+#include "pgokit/human.h"
 #include "rekey.h"
 
 #include <inttypes.h>
@@ -125,6 +127,46 @@ static int by_value(const void *a, const void *b)
     return x->context < y->context ? -1 : x->context > y->context;
 }
 
+/* Is the function in the stack? */
+static int is_through(const struct pgk_heap *heap, size_t context, const struct pgk_pattern *pattern,
+                      struct pgk_arena *arena, bool *through, struct pgk_err *err)
+{
+    struct pgk_heap_frame *frames;
+    char name[1024];
+    size_t n;
+    PGK_TRY(pgk_heap_view_stack(heap, context, arena, &frames, &n, err));
+    *through = false;
+    for (size_t i = 0; i < n && !*through; i++)
+        *through = !frames[i].is_address &&
+                   (pgk_pattern_matches(pattern, frames[i].function) ||
+                    pgk_pattern_matches(pattern, pgk_human_function(name, sizeof name,
+                                                                    frames[i].function)));
+    return 0;
+}
+
+/* Leaves those that go through the function. */
+static int choose_by_function(const struct pgk_heap *heap, const char *function, struct ranked *all,
+                              size_t *n, struct pgk_err *err)
+{
+    struct pgk_pattern pattern = {0};
+    size_t kept = 0;
+    int status = pgk_pattern_compile(&pattern, function, err);
+    for (size_t i = 0; i < *n && !status; i++) {
+        struct pgk_arena arena = {0};
+        bool through = false;
+        status = is_through(heap, all[i].context, &pattern, &arena, &through, err);
+        if (through)
+            all[kept++] = all[i];
+        pgk_arena_free(&arena);
+    }
+    pgk_pattern_free(&pattern);
+    *n = kept;
+    return status || kept ? status
+                          : pgk_fail(err, PGK_E_EMPTY, .field = "function",
+                                     .found = PGK_F("no context through '%.100s'", function),
+                                     .hint = "names need the profiled program (-b)");
+}
+
 int pgk_heap_ranking(const struct pgk_heap *heap, const struct pgk_heap_print_opts *opts,
                      size_t **order, size_t *count, struct pgk_err *err)
 {
@@ -139,6 +181,13 @@ int pgk_heap_ranking(const struct pgk_heap *heap, const struct pgk_heap_print_op
     for (size_t i = 0; i < n; i++)
         all[i] = (struct ranked){
             pgk_heap_sort_value(pgk_heap_mib(heap, i, PGK_MIB_SPACE), opts->sort), i};
+    const int status =
+        opts->function ? choose_by_function(heap, opts->function, all, &n, err) : 0;
+    if (status) {
+        pgk_mem_free(all);
+        pgk_mem_free(result);
+        return status;
+    }
     qsort(all, n, sizeof *all, by_value);
     *count = opts->top && opts->top < n ? opts->top : n;
     for (size_t i = 0; i < *count; i++)

@@ -197,6 +197,8 @@ def same_as_verbs(folder):
                 ("top", {"profile": sample, "top": 2}, ["show", sample, "--top", "2"]),
                 ("function", {"profile": sample, "function": "main"},
                  ["show", sample, "--function", "main"]),
+                ("function", {"profile": "partial/two-contexts.pgk", "function": "main"},
+                 ["show", "partial/two-contexts.pgk", "--function", "main"]),
                 ("summarise", {"profile": sample}, ["show", sample, "--top", "3"]),
                 ("tree", {"profile": heap}, ["show", heap, "--tree"]),
                 ("advice", {"profile": heap}, ["show", heap, "--advice"]),
