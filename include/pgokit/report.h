@@ -42,9 +42,9 @@ struct pgk_heap_print_opts {
     unsigned width;                 /* columns that names are shortened to; 0: they are whole */
     bool colour;                    /* ANSI colours */
     const char *function;           /* contexts with this function in their stacks alone: a linkage
-                                       name, or an extended regular expression that is found in it
-                                       or in the name that a programmer wrote; NULL: all. PGK_E_EMPTY
-                                       if there is none, PGK_E_ARG for no such expression */
+                                       name, or an extended regular expression, found in it or in
+                                       the name that a programmer wrote; NULL: all. PGK_E_EMPTY if
+                                       there is none, PGK_E_ARG for no such expression */
 };
 
 /* For people: totals, then the heaviest contexts with their stacks. */

@@ -105,10 +105,14 @@ double pgk_heap_sort_value(const struct pgk_mib *m, enum pgk_heap_sort sort)
 const char *pgk_heap_sort_name(enum pgk_heap_sort sort)
 {
     static const char *const names[PGK_HEAP_SORTS] = {
-        [PGK_HEAP_SORT_BYTES] = "bytes",       [PGK_HEAP_SORT_COUNT] = "count",
-        [PGK_HEAP_SORT_ACCESSES] = "accesses", [PGK_HEAP_SORT_LIFETIME] = "lifetime",
-        [PGK_HEAP_SORT_DENSITY] = "density",   [PGK_HEAP_SORT_PEAK] = "peak",
-        [PGK_HEAP_SORT_LEAKED] = "leaked",     [PGK_HEAP_SORT_TEMPORARY] = "temporary",
+        [PGK_HEAP_SORT_BYTES] = "bytes",
+        [PGK_HEAP_SORT_COUNT] = "count",
+        [PGK_HEAP_SORT_ACCESSES] = "accesses",
+        [PGK_HEAP_SORT_LIFETIME] = "lifetime",
+        [PGK_HEAP_SORT_DENSITY] = "density",
+        [PGK_HEAP_SORT_PEAK] = "peak",
+        [PGK_HEAP_SORT_LEAKED] = "leaked",
+        [PGK_HEAP_SORT_TEMPORARY] = "temporary",
         [PGK_HEAP_SORT_UNREACHABLE] = "unreachable",
     };
     return names[sort];
@@ -128,8 +132,9 @@ static int by_value(const void *a, const void *b)
 }
 
 /* Is the function in the stack? */
-static int is_through(const struct pgk_heap *heap, size_t context, const struct pgk_pattern *pattern,
-                      struct pgk_arena *arena, bool *through, struct pgk_err *err)
+static int is_through(const struct pgk_heap *heap, size_t context,
+                      const struct pgk_pattern *pattern, struct pgk_arena *arena, bool *through,
+                      struct pgk_err *err)
 {
     struct pgk_heap_frame *frames;
     char name[1024];
@@ -139,8 +144,8 @@ static int is_through(const struct pgk_heap *heap, size_t context, const struct 
     for (size_t i = 0; i < n && !*through; i++)
         *through = !frames[i].is_address &&
                    (pgk_pattern_matches(pattern, frames[i].function) ||
-                    pgk_pattern_matches(pattern, pgk_human_function(name, sizeof name,
-                                                                    frames[i].function)));
+                    pgk_pattern_matches(pattern,
+                                        pgk_human_function(name, sizeof name, frames[i].function)));
     return 0;
 }
 
@@ -181,8 +186,7 @@ int pgk_heap_ranking(const struct pgk_heap *heap, const struct pgk_heap_print_op
     for (size_t i = 0; i < n; i++)
         all[i] = (struct ranked){
             pgk_heap_sort_value(pgk_heap_mib(heap, i, PGK_MIB_SPACE), opts->sort), i};
-    const int status =
-        opts->function ? choose_by_function(heap, opts->function, all, &n, err) : 0;
+    const int status = opts->function ? choose_by_function(heap, opts->function, all, &n, err) : 0;
     if (status) {
         pgk_mem_free(all);
         pgk_mem_free(result);
