@@ -17,7 +17,7 @@ void sample_output_to(const struct option_given *given)
 
 const char *sample_output_word(size_t i)
 {
-    static const char *const encodings[] = {"extbinary", "text", "binary", "gcc"};
+    static const char *const encodings[] = {"extbinary", "text", "binary", "llvm24", "gcc"};
     enum { ENCODINGS = sizeof encodings / sizeof *encodings, FIRST_GCC = 11 };
     static char gcc[16];
     struct pgk_sample_write_opts opts = {.struct_size = sizeof opts};
@@ -35,11 +35,13 @@ static void take_version(const struct option_given *given)
 
 static const struct option_row file_rows[] = {
     {"to", 0, "NAME",
-     "extbinary (default), text, binary, or for -fauto-profile of gcc gcc11 (for 5 to 11) to gcc16 "
-     "(gcc: gcc15)", OPTION_CALL(sample_output_to), OPTION_WORDS(sample_output_word),
+     "extbinary (default), text, binary, llvm24 (--indexed-tables --symbol-guids), or for "
+     "-fauto-profile of gcc gcc11 (for 5 to 11) to gcc16 (gcc: gcc15)",
+     OPTION_CALL(sample_output_to), OPTION_WORDS(sample_output_word),
      .page = "each release of gcc gets what [that compiler needs]"
              "(../formats/sample-gcc.md#what-compilers-make-of-it)"},
-    {"format-version", 0, "N", "of extbinary: 103 (default), or 104 for LLVM 23 and later",
+    {"format-version", 0, "N",
+     "of extbinary: 103 (default), 104 for LLVM 23 and later, or 105 for LLVM 24",
      OPTION_CALL_FOR(struct sample_output, write.version, take_version)},
     {"vtables", 0, NULL, "write types of objects, which LLVM before 22 misreads",
      OPTION_FLAG(struct sample_output, write.vtables)},
@@ -47,6 +49,13 @@ static const struct option_row file_rows[] = {
      OPTION_FLAG(struct sample_output, drop_vtables)},
     {"md5", 0, NULL, "names as GUIDs", OPTION_FLAG(struct sample_output, write.md5),
      .page = "names that are known by GUID only are written so in any case"},
+    {"indexed-tables", 0, NULL, "names as GUIDs, in tables that need not be read, for LLVM 24",
+     OPTION_FLAG(struct sample_output, write.indexed),
+     .page = "a profile with contexts keeps the usual tables"},
+    {"symbol-guids", 0, NULL, "the symbol list as GUIDs, for LLVM 24",
+     OPTION_FLAG(struct sample_output, write.symbol_guids)},
+    {"composite", 0, NULL, "records of blocks with a type, in version 105, for LLVM 24",
+     OPTION_FLAG(struct sample_output, write.composite)},
     {"compress", 0, NULL, "sections with zlib", OPTION_FLAG(struct sample_output, write.compress)},
     {"by-name", 0, NULL, "in a text functions by name",
      OPTION_FLAG(struct sample_output, write.by_name),
@@ -265,7 +274,13 @@ static int report(const struct sample_output *o, const struct pgk_sample_info *i
                  ? "LLVM before 22 cannot read them; --vtables writes them"
                  : format);
     if (w->symbols_dropped)
-        lost(&any, "the symbols", info->n_symbols, format);
+        lost(&any, "symbols", info->n_symbols, format);
+    if (w->symbols_unspelled)
+        lost(&any, "symbols", w->symbols_unspelled,
+             "their GUIDs alone are known, which --symbol-guids writes for LLVM 24");
+    if (w->blocks_dropped)
+        lost(&any, "blocks of composite profiles", w->blocks_dropped,
+             "they are of types that pgokit does not know");
     if (w->checksums_dropped)
         lost(&any, "checksums of functions", 0, format);
     if (w->attributes_dropped)

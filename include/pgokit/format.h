@@ -97,6 +97,8 @@ enum pgk_file_fact {
                                   0 or 1: everything is counted */
     PGK_FACT_RUNNING,          /* heap, raw: of the interrupted process, it is known to run on, as
                                   it had the file mapped when this was read */
+    PGK_FACT_INDEXED_TABLES,   /* sample, extensible binary: a function is found by its GUID */
+    PGK_FACT_SYMBOL_GUIDS,     /* sample, extensible binary: the symbol list is of GUIDs */
     PGK_FACTS /* how many there are */
 };
 /* The fact; 0 for what the format does not say. */

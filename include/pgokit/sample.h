@@ -52,6 +52,7 @@ struct pgk_sample_info {
     size_t conflicts;        /* profiles left out as their checksum lost against another */
     uint64_t conflict_samples; /* samples in them */
     size_t attributed;       /* functions, contexts and inlinees with attributes */
+    size_t unknown_blocks;   /* of composite profiles, of types that are not known: not read */
 };
 
 /* Ends building: chooses between checksums, puts all into order. To be called after the last
@@ -132,7 +133,8 @@ struct pgk_sample_record {
  * before its types; false after the last one. */
 bool pgk_sample_next_record(const struct pgk_sample *profile, struct pgk_sample_record *record);
 
-/* Symbol 0 <= i < n_symbols of the list of the program's symbols (pgk_sample_info()); else
+/* Symbol 0 <= i < n_symbols of the list of the program's symbols (pgk_sample_info()), in decimal
+ * where only its GUID is known; else
  * NULL. */
 const char *pgk_sample_symbol_at(const struct pgk_sample *profile, size_t i);
 /* The GUID that compilers know a name by: the first 8 bytes of its MD5, least significant first;
@@ -393,12 +395,19 @@ struct pgk_sample_write_opts {
     bool partial;        /* mark as the profile of shared code */
     bool drop_symbols;   /* leave the symbol list out */
     uint64_t size_limit; /* bytes; leave the coldest functions out to fit; 0: no limit */
-    uint32_t version;    /* of extensible binary: 103, or 104 for LLVM 23 and later; 0: 103 */
+    uint32_t version;    /* of extensible binary: 103, 104 for LLVM 23 and later, or 105 for LLVM
+                            24; 0: 103, or 105 for `composite` */
     unsigned gcc_release; /* of PGK_SAMPLE_GCC: 11, for gcc 5 to 11, to 16; 0: 15 */
     bool by_name;        /* of text: functions by name, not the one with the most samples first */
+    /* Of extensible binary, for LLVM 24 and later: */
+    bool indexed;        /* names as GUIDs, and both tables in an order in which a reader finds a
+                            function without reading them; a profile with contexts keeps its own */
+    bool symbol_guids;   /* the symbol list as GUIDs in that order */
+    bool composite;      /* records of blocks with a type, in version 105 */
 };
 /* Sets `encoding` and `gcc_release` to what a name says: that of an encoding, or a release of gcc
- * as "gcc16". Compilers make different things of one profile, so for a release names of clones,
+ * as "gcc16"; or, for "llvm24", extensible binary with what is new there: `indexed`,
+ * `symbol_guids` and `vtables`. Compilers make different things of one profile, so for a release names of clones,
  * discriminators and heads are changed such that it makes of them what was meant. PGK_E_ARG if
  * there is no such target. */
 int pgk_sample_write_for(struct pgk_sample_write_opts *opts, const char *target,
@@ -430,6 +439,8 @@ struct pgk_sample_written {
                               count of entries, because the compiler scales all counts by them */
     size_t totals_dropped; /* functions whose total is not the sum of their lines and inlinees,
                               which is what readers of the format take for it */
+    size_t symbols_unspelled; /* symbols known by their GUID alone, which only a list of GUIDs holds */
+    size_t blocks_dropped; /* blocks of composite profiles of unknown types */
 };
 /* Writes a finished profile; "-" is standard output. `written` may be NULL. PGK_E_ARG for no
  * encoding. */

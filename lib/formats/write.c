@@ -4,6 +4,7 @@
 #include "instr_model.h"
 #include "opts.h"
 #include "sample_gcc.h"
+#include "sample_versions.def"
 #include "sample_write.h"
 #include "sink.h"
 
@@ -124,11 +125,17 @@ int pgk_sample_write_for(struct pgk_sample_write_opts *opts, const char *target,
             return 0;
         }
     }
+    if (!strcmp(target, "llvm" PGK_VERSION_TEXT(PGK_SAMPLE_INDEXED_SINCE))) {
+        opts->encoding = PGK_SAMPLE_EXT_BINARY;
+        opts->gcc_release = 0;
+        opts->indexed = opts->symbol_guids = opts->vtables = true;
+        return 0;
+    }
     if (!pgk_gcc_release(target, &release, &minor) || !pgk_gcc_compiler(release, &compiler))
         return pgk_fail(err, PGK_E_ARG, .field = "target", .found = target,
-                        .expected = PGK_F("extbinary, text, binary, or gcc%d to gcc%d (gcc is "
-                                          "gcc%d)",
-                                          PGK_GCC_OLDEST, PGK_GCC_NEWEST, PGK_GCC_DEFAULT),
+                        .expected = PGK_F("extbinary, text, binary, llvm%d, or gcc%d to gcc%d (gcc "
+                                          "is gcc%d)",
+                                          PGK_SAMPLE_INDEXED_SINCE, PGK_GCC_OLDEST, PGK_GCC_NEWEST, PGK_GCC_DEFAULT),
                         .hint = "a profile for gcc is for a release");
     opts->encoding = PGK_SAMPLE_GCC;
     opts->gcc_release = release;

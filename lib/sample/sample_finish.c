@@ -369,6 +369,7 @@ void pgk_sample_info(const struct pgk_sample *p, struct pgk_sample_info *info)
         .vtables = any_vtables(p), .functions = p->by_heat.n, .conflicts = p->lost,
         .conflict_samples = p->lost_samples, .attributed = count_attributed(p),
         .n_symbols = p->symbols && p->symbols->strs.n ? p->symbols->strs.n - 1 : 0,
+        .unknown_blocks = p->unknown_blocks,
     };
     PGK_RESULT_GIVE(info, &i);
 }

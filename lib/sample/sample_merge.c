@@ -142,6 +142,7 @@ int pgk_merger_open(struct pgk_sample_merger *m, struct pgk_sample *into,
     into->fs |= from->fs;
     into->partial |= from->partial;
     into->has_vtables |= from->has_vtables;
+    into->unknown_blocks += from->unknown_blocks;
     return 0;
 }
 

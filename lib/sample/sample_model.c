@@ -333,3 +333,12 @@ bool pgk_sample_add_symbol(struct pgk_sample *p, const char *s, size_t len)
     p->has_symbols = p->symbols != NULL;
     return p->symbols && pgk_intern(p->symbols, s, len) != PGK_INDEX_NONE;
 }
+
+size_t pgk_sample_unspelled_symbols(const struct pgk_sample *p)
+{
+    uint64_t guid;
+    size_t n = 0;
+    for (size_t i = 1; p->symbols && i < p->symbols->strs.n; i++)
+        n += pgk_sample_name_is_guid(p->symbols->strs.v[i].s, p->symbols->strs.v[i].len, &guid);
+    return n;
+}

@@ -161,6 +161,7 @@ struct pgk_sample {
     bool partial;       /* profile of shared code */
     bool has_vtables;
     bool has_variants;  /* some node has several checksums */
+    size_t unknown_blocks; /* of composite profiles, which no field here holds */
     bool has_symbols;   /* there is a symbol list, maybe empty */
     struct pgk_intern *symbols; /* NULL: none */
     PGK_VEC(struct pgk_sample_origin) origins; /* by name, as far as any is known */
@@ -270,6 +271,8 @@ static inline void pgk_sample_prefetch_records(const struct pgk_sample *p, uint3
 PGK_MUST_USE int pgk_sample_set_kind(struct pgk_sample *p, bool contexts, bool probes,
                                      const char *file, struct pgk_err *err);
 bool pgk_sample_add_symbol(struct pgk_sample *p, const char *s, size_t len);
+/* Symbols that are known by their GUID alone. */
+size_t pgk_sample_unspelled_symbols(const struct pgk_sample *p);
 /* Those of another profile's list. */
 bool pgk_sample_take_symbols(struct pgk_sample *into, const struct pgk_sample *from);
 

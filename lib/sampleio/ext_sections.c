@@ -33,6 +33,8 @@ static const struct pgk_ext_flag flags[] = {
     {PGK_SEC_NAMES, PGK_SECF_NAMES_MD5, "names are GUIDs"},
     {PGK_SEC_NAMES, PGK_SECF_NAMES_FIXED, "of fixed length"},
     {PGK_SEC_NAMES, PGK_SECF_NAMES_UNIQ, "unique suffixes"},
+    {PGK_SEC_NAMES, PGK_SECF_NAMES_INDEXED, "indexed (Eytzinger order)"},
+    {PGK_SEC_SYMBOLS, PGK_SECF_SYMBOLS_GUIDS, "symbols are GUIDs in Eytzinger order"},
     {PGK_SEC_SUMMARY, PGK_SECF_SUMMARY_PARTIAL, "partial profile"},
     {PGK_SEC_SUMMARY, PGK_SECF_SUMMARY_CONTEXTS, "contexts"},
     {PGK_SEC_SUMMARY, PGK_SECF_SUMMARY_FS, "flow-sensitive discriminators"},
@@ -41,6 +43,9 @@ static const struct pgk_ext_flag flags[] = {
     {PGK_SEC_METADATA, PGK_SECF_METADATA_CHECKSUMS, "checksums"},
     {PGK_SEC_METADATA, PGK_SECF_METADATA_ATTRIBUTES, "attributes"},
     {PGK_SEC_OFFSETS, PGK_SECF_OFFSETS_ORDERED, "ordered by context"},
+    {PGK_SEC_OFFSETS, PGK_SECF_OFFSETS_INDEXED, "indexed, as the names"},
+    {PGK_SEC_COMPOSITE_OFFSETS, PGK_SECF_OFFSETS_ORDERED, "ordered by context"},
+    {PGK_SEC_COMPOSITE_OFFSETS, PGK_SECF_OFFSETS_INDEXED, "indexed, as the names"},
 };
 
 const struct pgk_ext_flag *pgk_ext_flag_at(uint64_t type, size_t nth)
@@ -58,6 +63,25 @@ uint64_t pgk_ext_unknown_flags(const struct pgk_ext_section *s)
     for (size_t i = 0; (flag = pgk_ext_flag_at(s->type, i)); i++)
         left &= ~flag->bit;
     return left;
+}
+
+static bool is_composite(const struct pgk_ext_section *s)
+{
+    return s->type == PGK_SEC_COMPOSITE || s->type == PGK_SEC_COMPOSITE_OFFSETS;
+}
+
+/* LLVM reads no composite profiles in a file of an earlier version. */
+static int check_composite(const struct pgk_ext_sections *all, const struct pgk_ext_section *s,
+                           struct pgk_err *err)
+{
+    if (!is_composite(s) || !s->size || all->src.version >= PGK_SAMPLE_COMPOSITE)
+        return 0;
+    return pgk_fail(err, PGK_E_CORRUPT, .file = all->src.file, .format = all->src.format,
+                    .version = all->src.version, .offset = &s->entry_off,
+                    .record = "section table", .field = pgk_ext_section_name(s->type),
+                    .found = PGK_F("such a section in version %u", all->src.version),
+                    .expected = PGK_F("version %d, as LLVM reads it", PGK_SAMPLE_COMPOSITE),
+                    .hint = DAMAGED);
 }
 
 /* An empty section has nothing to be lost, but its flags may be of the whole profile. */
@@ -81,6 +105,7 @@ static int check_known(const struct pgk_ext_sections *all, struct pgk_err *err)
                             .found = PGK_F("bit %d (0x%" PRIx64 ")", __builtin_ctzll(unknown),
                                            unknown),
                             .expected = "flags that pgokit knows", .hint = newer);
+        PGK_TRY(check_composite(all, s, err));
     }
     return 0;
 }
@@ -100,7 +125,8 @@ static int check_section(const struct pgk_cursor *c, const struct pgk_ext_sectio
 static int check_single(const struct pgk_ext_sections *all, const struct pgk_cursor *c,
                         const struct pgk_ext_section *s, uint64_t entry_off, struct pgk_err *err)
 {
-    bool may_be_two = s->type == PGK_SEC_OFFSETS || s->type == PGK_SEC_PROFILES;
+    bool may_be_two =
+        s->type == PGK_SEC_OFFSETS || s->type == PGK_SEC_PROFILES || is_composite(s);
     for (size_t i = 0; i < all->list.n; i++) {
         const struct pgk_ext_section *other = &all->list.v[i];
         bool same_half = !((s->flags ^ other->flags) & PGK_SECF_FLAT);
@@ -169,6 +195,28 @@ struct pgk_ext_section *pgk_ext_find(struct pgk_ext_sections *s, enum pgk_sample
     for (size_t i = 0; i < s->list.n; i++)
         if (s->list.v[i].type == type && s->list.v[i].size && !nth--)
             return &s->list.v[i];
+    return NULL;
+}
+
+struct pgk_ext_section *pgk_ext_find_half(struct pgk_ext_sections *s, enum pgk_sample_section type,
+                                          bool flat)
+{
+    for (size_t i = 0; i < s->list.n; i++) {
+        struct pgk_ext_section *section = &s->list.v[i];
+        if (section->type == type && section->size && flat == !!(section->flags & PGK_SECF_FLAT))
+            return section;
+    }
+    return NULL;
+}
+
+struct pgk_ext_section *pgk_ext_find_profiles(struct pgk_ext_sections *s, unsigned nth)
+{
+    for (size_t i = 0; i < s->list.n; i++) {
+        struct pgk_ext_section *section = &s->list.v[i];
+        bool holds = section->type == PGK_SEC_PROFILES || section->type == PGK_SEC_COMPOSITE;
+        if (holds && section->size && !nth--)
+            return section;
+    }
     return NULL;
 }
 

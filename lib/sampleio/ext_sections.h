@@ -31,6 +31,11 @@ void pgk_ext_close(struct pgk_ext_sections *s);
 /* The `nth` section of the type that is not empty, or NULL. */
 struct pgk_ext_section *pgk_ext_find(struct pgk_ext_sections *s, enum pgk_sample_section type,
                                      unsigned nth);
+/* The one of the flat half of a split layout, or the other, if it is not empty; else NULL. */
+struct pgk_ext_section *pgk_ext_find_half(struct pgk_ext_sections *s, enum pgk_sample_section type,
+                                          bool flat);
+/* The `nth` section that is not empty of profiles, composite or not, or NULL. */
+struct pgk_ext_section *pgk_ext_find_profiles(struct pgk_ext_sections *s, unsigned nth);
 /* A cursor over the section's bytes, which are decompressed if need be. Offsets in messages
  * are those of the file, or of the section where it is compressed. */
 PGK_MUST_USE int pgk_ext_cursor(struct pgk_ext_sections *s, struct pgk_ext_section *section,
@@ -56,6 +61,15 @@ struct pgk_sample_name_table;
 PGK_MUST_USE int pgk_ext_read_names_lazily(struct pgk_ext_sections *s, struct pgk_sample *p,
                                            struct pgk_sample_name_table *names,
                                            struct pgk_err *err);
+/* The counts of an indexed name table, which the cursor then stands behind; their sum. Refuses more
+ * names than there are bytes left for. */
+PGK_MUST_USE int pgk_ext_read_spans(struct pgk_cursor *c, const struct pgk_ext_section *s,
+                                    struct pgk_sample_name_table *names, uint64_t *n,
+                                    struct pgk_err *err);
+/* A cursor over the offsets of an indexed table, one for each function of the half. */
+PGK_MUST_USE int pgk_ext_offsets(struct pgk_ext_sections *s, struct pgk_ext_section *section,
+                                 const struct pgk_sample_name_table *names, struct pgk_cursor *c,
+                                 struct pgk_err *err);
 /* What the table says of the file. */
 void pgk_ext_describe(const struct pgk_ext_sections *s, struct pgk_sample_ext_info *info);
 

@@ -1,6 +1,7 @@
 /* Function records, name tables and summaries for the binary formats. */
 #include "record_writer.h"
 
+#include "sample_format.h"
 #include "sample_spelling.h"
 
 uint64_t pgk_count_inlinees(const struct pgk_sample *p, uint32_t node)
@@ -84,19 +85,66 @@ static void put_vtables(struct pgk_record_writer *w, const struct pgk_sample_rec
     }
 }
 
-void pgk_put_record(struct pgk_record_writer *w, uint32_t node)
+/* The bytes from `start` on become a block: their size goes before them. */
+static void close_block(struct pgk_line *line, size_t start)
 {
-    const struct pgk_sample_node *n = &w->p->nodes.v[node];
+    uint8_t prefix[PGK_ULEB_BYTES];
+    size_t size = line->bytes.n - start, n_prefix = (size_t)(pgk_put_uleb(prefix, size) - prefix);
+    uint8_t *end = pgk_line_reserve(line, n_prefix);
+    if (!end)
+        return;
+    uint8_t *block = line->bytes.v + start;
+    memmove(block + n_prefix, block, size);
+    memcpy(block, prefix, n_prefix);
+    line->bytes.n += n_prefix;
+}
+
+static bool has_line(const struct pgk_sample_recs *recs)
+{
+    for (uint32_t i = 0; i < recs->n; i++)
+        if (recs->v[i].what == PGK_REC_BODY)
+            return true;
+    return false;
+}
+
+/* As LLVM, none for what has no samples and no lines. */
+static void put_block(struct pgk_record_writer *w, const struct pgk_sample_node *n, bool top)
+{
+    bool any = n->total || (top && n->head) || has_line(&n->recs);
+    pgk_line_uleb(w->line, any);
+    if (!any)
+        return;
+    pgk_line_uleb(w->line, PGK_BLOCK_LINES);
+    size_t start = w->line->bytes.n;
+    if (top)
+        pgk_line_uleb(w->line, n->head);
     pgk_line_uleb(w->line, n->total);
     put_lines(w, &n->recs);
+    close_block(w->line, start);
+}
+
+static void put_node(struct pgk_record_writer *w, uint32_t node, bool top)
+{
+    const struct pgk_sample_node *n = &w->p->nodes.v[node];
+    if (w->composite) {
+        put_block(w, n, top);
+    } else {
+        pgk_line_uleb(w->line, n->total);
+        put_lines(w, &n->recs);
+    }
     pgk_line_uleb(w->line, pgk_count_inlinees(w->p, node));
     for (uint32_t c = pgk_sample_first(w->p, node); c; c = pgk_sample_next(w->p, c)) {
         pgk_put_loc(w->line, w->p->nodes.v[c].loc);
         pgk_put_name_index(w, w->p->nodes.v[c].name);
-        pgk_put_record(w, c);
+        put_node(w, c, false);
     }
     if (w->vtables)
         put_vtables(w, &n->recs);
+}
+
+void pgk_put_record(struct pgk_record_writer *w, uint32_t node)
+{
+    put_node(w, node, true);
 }
 
 void pgk_put_string_names(struct pgk_record_writer *w, struct pgk_sink *out)

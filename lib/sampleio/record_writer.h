@@ -11,6 +11,7 @@ struct pgk_record_writer {
     struct pgk_sample_order order;
     struct pgk_line *line;
     bool vtables;
+    bool composite; /* lines in a block, with head samples */
 };
 
 static inline void pgk_put_name_index(struct pgk_record_writer *w, uint32_t name)
@@ -22,7 +23,7 @@ static inline void pgk_put_loc(struct pgk_line *l, uint64_t loc)
     pgk_line_uleb(l, pgk_sample_line(loc));
     pgk_line_uleb(l, pgk_sample_discriminator(loc));
 }
-/* Writes the part after head samples and identity. */
+/* Writes the part after identity, and of a composite record head samples, too. */
 void pgk_put_record(struct pgk_record_writer *w, uint32_t node);
 /* In pieces to `out`, unless that is NULL: then all stays in the line. */
 void pgk_put_string_names(struct pgk_record_writer *w, struct pgk_sink *out);

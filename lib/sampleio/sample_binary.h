@@ -12,7 +12,7 @@ bool pgk_sample_has_magic(const uint8_t *bytes, size_t size, uint64_t magic);
 /* Facts about an extensible binary that its reader saw besides the profile. */
 struct pgk_sample_ext_info {
     uint32_t version;
-    bool compressed, md5, split_layout, has_vtables, contexts;
+    bool compressed, md5, split_layout, has_vtables, contexts, indexed, symbol_guids;
     bool has_summary;
     struct pgk_sample_summary summary; /* as stored */
 };

@@ -1,8 +1,9 @@
 /* Reading one function of an extensible binary by its function offset table: in all contexts, if
  * the profile has contexts. Of the other functions nothing is read but their names, contexts and
- * offsets. */
+ * offsets; in indexed tables not even these. */
 #include "sample_binary.h"
 
+#include "eytzinger.h"
 #include "ext_sections.h"
 #include "hash.h"
 #include "sample_metadata.h"
@@ -16,7 +17,8 @@
 struct wanted {
     size_t frames_off;  /* in the context table */
     uint64_t off;       /* of the record */
-    unsigned half;      /* of a split layout */
+    bool flat;          /* in that half of a split layout */
+    bool composite;     /* among composite profiles */
     bool has_record;
 };
 
@@ -52,11 +54,26 @@ static int want(struct finder *f, uint64_t identity, size_t frames_off, struct p
 
 /* ---- names ---- */
 
+static void find_indexed(struct finder *f, uint64_t wanted)
+{
+    uint64_t base = 0;
+    for (unsigned span = 0; span < PGK_SPANS; base += f->names.span[span++]) {
+        uint64_t n = f->names.span[span];
+        size_t at = pgk_eytzinger_find(f->names.lazy_bytes + base * sizeof(uint64_t), n, wanted);
+        if (at < n && f->index == UINT64_MAX)
+            f->index = base + at;
+    }
+}
+
 static void find_guid(struct finder *f, uint64_t n)
 {
     uint64_t wanted = pgk_md5_low64(f->name, strlen(f->name)), given;
     if (pgk_sample_name_is_guid(f->name, strlen(f->name), &given))
         wanted = given;
+    if (f->names.indexed) {
+        find_indexed(f, wanted);
+        return;
+    }
     for (uint64_t i = 0; i < n; i++)
         if (pgk_sample_lazy_guid(&f->names, i) == wanted)
             f->index = i;
@@ -135,13 +152,43 @@ static int build_context(struct finder *f, const struct wanted *w, struct pgk_st
 
 /* ---- records ---- */
 
-/* Looks for the wanted in one half of a split layout, or in the whole. */
-static int find_offsets(struct finder *f, unsigned half, struct pgk_err *err)
+static void found(struct finder *f, size_t at, const struct pgk_ext_section *s, uint64_t off)
+{
+    f->wanted.v[at] = (struct wanted){.frames_off = f->wanted.v[at].frames_off,
+                                      .off = off,
+                                      .flat = s->flags & PGK_SECF_FLAT,
+                                      .composite = s->type == PGK_SEC_COMPOSITE_OFFSETS,
+                                      .has_record = true};
+}
+
+/* The offset stands where the name does in its span. */
+static int find_indexed_offset(struct finder *f, struct pgk_ext_section *s, struct pgk_err *err)
 {
     struct pgk_cursor c;
-    struct pgk_ext_section *s = pgk_ext_find(&f->sections, PGK_SEC_OFFSETS, half);
+    bool flat = s->flags & PGK_SECF_FLAT;
+    uint64_t base = flat ? f->names.span[PGK_SPAN_TOP] : 0;
+    if (f->contexts)
+        return pgk_fail(err, PGK_E_ARG, .found = "indexed offsets of contexts");
+    PGK_TRY(pgk_ext_offsets(&f->sections, s, &f->names, &c, err));
+    if (f->index < base || f->index - base >= pgk_cur_left(&c) / sizeof(uint32_t))
+        return 0;
+    c.at += (f->index - base) * sizeof(uint32_t);
+    uint32_t off = pgk_cur_u32(&c, "offset");
+    if (off != PGK_NO_RECORD)
+        found(f, 0, s, off);
+    return 0;
+}
+
+/* Looks for the wanted in one half of a split layout, or in the whole. */
+static int find_offsets(struct finder *f, enum pgk_sample_section type, bool flat,
+                        struct pgk_err *err)
+{
+    struct pgk_cursor c;
+    struct pgk_ext_section *s = pgk_ext_find_half(&f->sections, type, flat);
     if (!s)
         return 0;
+    if (s->flags & PGK_SECF_OFFSETS_INDEXED)
+        return find_indexed_offset(f, s, err);
     PGK_TRY(pgk_ext_cursor(&f->sections, s, &c, err));
     uint64_t n = pgk_cur_uleb(&c, "number of functions");
     uint64_t low = f->identities.v[0], high = f->identities.v[f->identities.n - 1];
@@ -152,8 +199,7 @@ static int find_offsets(struct finder *f, unsigned half, struct pgk_err *err)
                         ? f->wanted.n
                         : pgk_find_identity(f->identities.v, f->identities.n, identity);
         if (at < f->wanted.n)
-            f->wanted.v[at] = (struct wanted){.frames_off = f->wanted.v[at].frames_off,
-                                              .off = off, .half = half, .has_record = true};
+            found(f, at, s, off);
     }
     return pgk_cur_check(&c, err, "function offset table");
 }
@@ -161,13 +207,14 @@ static int find_offsets(struct finder *f, unsigned half, struct pgk_err *err)
 static int open_record(struct finder *f, size_t i, struct pgk_cursor *c, struct pgk_err *err)
 {
     const struct wanted *w = &f->wanted.v[i];
-    struct pgk_ext_section *s = pgk_ext_find(&f->sections, PGK_SEC_PROFILES, w->half);
+    struct pgk_ext_section *s = pgk_ext_find_half(
+        &f->sections, w->composite ? PGK_SEC_COMPOSITE : PGK_SEC_PROFILES, w->flat);
     if (!s)
         return fail_absent(f, err);
     PGK_TRY(pgk_ext_cursor(&f->sections, s, c, err));
     if (!pgk_cur_seek(c, c->src.base_off + w->off, "offset of function"))
         return pgk_cur_check(c, err, "function offset table");
-    uint64_t head = pgk_cur_uleb(c, "head samples"), at = pgk_cur_off(c);
+    uint64_t head = w->composite ? 0 : pgk_cur_uleb(c, "head samples"), at = pgk_cur_off(c);
     uint64_t identity = pgk_cur_uleb(c, "function");
     PGK_TRY(pgk_cur_check(c, err, f->name));
     if (identity != f->identities.v[i])
@@ -191,7 +238,8 @@ static int read_record(struct finder *f, size_t i, struct pgk_err *err)
         PGK_TRY(build_context(f, &f->wanted.v[i], &place, err));
     PGK_TRY(open_record(f, i, &c, err));
     struct pgk_record_reader records = {.c = &c, .p = f->p, .stage = &f->stage,
-                                        .names = &f->names, .vtables = f->vtables};
+                                        .names = &f->names, .vtables = f->vtables,
+                                        .composite = f->wanted.v[i].composite};
     PGK_TRY(pgk_sample_read_record(&records, err));
     PGK_TRY(pgk_metadata_apply(&f->metadata, f->identities.v[i], &f->stage, err));
     return pgk_stage_commit(&f->stage, f->p, place, 1, err);
@@ -225,15 +273,17 @@ static int read_summary(struct finder *f, struct pgk_sample_ext_info *info, stru
 
 static int read_function(struct finder *f, struct pgk_sample_ext_info *info, struct pgk_err *err)
 {
-    if (!pgk_ext_find(&f->sections, PGK_SEC_OFFSETS, 0))
+    static const enum pgk_sample_section tables[] = {PGK_SEC_OFFSETS, PGK_SEC_COMPOSITE_OFFSETS};
+    if (!pgk_ext_find(&f->sections, PGK_SEC_OFFSETS, 0) &&
+        !pgk_ext_find(&f->sections, PGK_SEC_COMPOSITE_OFFSETS, 0))
         return pgk_fail(err, PGK_E_ARG, .found = "a profile without function offset table");
     PGK_TRY(read_summary(f, info, err));
     PGK_TRY(find_name(f, err));
     f->n_identities = f->names.ids.n;
     PGK_TRY(f->contexts ? find_contexts(f, err) : want(f, f->index, 0, err));
     PGK_TRY(open_metadata(f, err));
-    for (unsigned half = 0; half < 2; half++)
-        PGK_TRY(find_offsets(f, half, err));
+    for (unsigned i = 0; i < 4; i++)
+        PGK_TRY(find_offsets(f, tables[i / 2], i % 2, err));
     bool any = false;
     for (size_t i = 0; i < f->wanted.n; i++) {
         if (f->wanted.v[i].has_record)

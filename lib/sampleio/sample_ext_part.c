@@ -20,7 +20,7 @@ struct part {
     struct pgk_ext_sections sections;
     const uint64_t *functions;
     size_t n_functions;
-    bool vtables;
+    bool vtables, composite; /* composite: the section that is being read */
     struct pgk_sample_name_table names;
     uint8_t *answers; /* by name */
     struct pgk_sample_stage stage;
@@ -92,12 +92,27 @@ static void pass_over_vtables(struct pgk_cursor *c)
     }
 }
 
+/* The total and lines, or blocks that have them. */
+static int pass_over_counts(const struct part *r, struct pgk_cursor *c, struct pgk_err *err)
+{
+    uint64_t type, size;
+    if (!r->composite) {
+        pgk_sample_skip_ulebs(c, 1);
+        pass_over_lines(c);
+        return 0;
+    }
+    for (uint64_t n = count(c, 2, "number of blocks"); n; n--) {
+        PGK_TRY(pgk_sample_read_block(c, &type, &size, err));
+        c->at += size;
+    }
+    return 0;
+}
+
 static int look_through(const struct part *r, struct pgk_cursor *c, unsigned depth, bool *wanted,
                         struct pgk_err *err)
 {
-    pgk_sample_skip_ulebs(c, 1); /* total samples */
-    pass_over_lines(c);
-    uint64_t off = pgk_cur_off(c), n = count(c, 6, "number of inlinees");
+    PGK_TRY(pass_over_counts(r, c, err));
+    uint64_t off = pgk_cur_off(c), n = count(c, r->composite ? 5 : 6, "number of inlinees");
     if (n && depth >= PGK_SAMPLE_MAX_DEPTH)
         return pgk_cur_reject(c, err, PGK_E_LIMIT, off, .record = "profiles",
                               .field = "number of inlinees",
@@ -118,13 +133,14 @@ static int look_through(const struct part *r, struct pgk_cursor *c, unsigned dep
 static int read_record(struct part *r, struct pgk_cursor *c, struct pgk_err *err)
 {
     uint32_t name;
-    uint64_t head = pgk_sample_uleb(c, "head samples");
+    uint64_t head = r->composite ? 0 : pgk_sample_uleb(c, "head samples");
     PGK_TRY(pgk_sample_read_name(c, &r->names, "function", "profiles", &name, err));
     if (!pgk_stage_begin(&r->stage, name))
         return pgk_fail_nomem(err);
     r->stage.slots.v[0].head = head;
     struct pgk_record_reader records = {.c = c, .p = r->p, .stage = &r->stage,
-                                        .names = &r->names, .vtables = r->vtables};
+                                        .names = &r->names, .vtables = r->vtables,
+                                        .composite = r->composite};
     PGK_TRY(pgk_sample_read_record(&records, err));
     return pgk_stage_commit(&r->stage, r->p, (struct pgk_stage_place){0}, 1, err);
 }
@@ -132,13 +148,15 @@ static int read_record(struct part *r, struct pgk_cursor *c, struct pgk_err *err
 static int read_profiles(struct part *r, struct pgk_err *err)
 {
     struct pgk_ext_section *s;
-    for (unsigned half = 0; (s = pgk_ext_find(&r->sections, PGK_SEC_PROFILES, half)); half++) {
+    for (unsigned nth = 0; (s = pgk_ext_find_profiles(&r->sections, nth)); nth++) {
         struct pgk_cursor c;
+        r->composite = s->type == PGK_SEC_COMPOSITE;
         PGK_TRY(pgk_ext_cursor(&r->sections, s, &c, err));
         while (pgk_cur_left(&c)) {
             struct pgk_cursor record = c;
             bool wanted = false;
-            pgk_sample_skip_ulebs(&c, 1); /* head samples */
+            if (!r->composite)
+                pgk_sample_skip_ulebs(&c, 1); /* head samples */
             PGK_TRY(is_wanted(r, &c, &wanted, err));
             PGK_TRY(look_through(r, &c, 0, &wanted, err));
             if (wanted)

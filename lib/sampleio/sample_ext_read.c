@@ -1,6 +1,7 @@
 /* Reading sample profiles in LLVM's extensible binary. */
 #include "sample_binary.h"
 
+#include "eytzinger.h"
 #include "ext_sections.h"
 #include "format_row.h"
 #include "sample_format.h"
@@ -30,6 +31,7 @@ struct reader {
     struct pgk_ext_sections sections;
     uint64_t weight;
     bool contexts, probes, attributes, vtables;
+    bool composite; /* the section that is being read */
     struct pgk_sample_name_table names;
     PGK_VEC(struct context) context_table;
     PGK_VEC(struct pgk_sample_frame) frames;
@@ -76,6 +78,8 @@ void pgk_ext_describe(const struct pgk_ext_sections *sections, struct pgk_sample
         info->split_layout |= (s->flags & PGK_SECF_FLAT) != 0;
         info->md5 |= s->type == PGK_SEC_NAMES &&
                      s->flags & (PGK_SECF_NAMES_FIXED | PGK_SECF_NAMES_MD5);
+        info->indexed |= s->type == PGK_SEC_NAMES && s->flags & PGK_SECF_NAMES_INDEXED;
+        info->symbol_guids |= s->type == PGK_SEC_SYMBOLS && s->flags & PGK_SECF_SYMBOLS_GUIDS;
     }
 }
 
@@ -103,18 +107,100 @@ static int read_guids(struct reader *r, struct pgk_cursor *c, bool fixed, struct
     return pgk_cur_check(c, err, "name table");
 }
 
+/* GUIDs that rise in Eytzinger order; a search would miss them otherwise. The cursor stands at the
+ * first. */
+static int check_order(const struct pgk_cursor *c, const char *record, size_t n,
+                       struct pgk_err *err)
+{
+    uint64_t last = 0, guid;
+    size_t first = pgk_eytzinger_least(0, n);
+    for (size_t k = first; k < n; k = pgk_eytzinger_next(k, n)) {
+        memcpy(&guid, c->at + k * sizeof guid, sizeof guid);
+        if (k != first && guid <= last)
+            return pgk_cur_reject(c, err, PGK_E_CORRUPT, pgk_cur_off(c) + k * sizeof guid,
+                                  .record = record, .field = "GUID",
+                                  .found = PGK_F("0x%016" PRIx64 " after 0x%016" PRIx64, guid,
+                                                 last),
+                                  .expected = "GUIDs that rise in Eytzinger order",
+                                  .hint = DAMAGED);
+        last = guid;
+    }
+    return 0;
+}
+
+static int read_indexed(struct reader *r, struct pgk_cursor *c, const struct pgk_ext_section *s,
+                        struct pgk_err *err)
+{
+    uint64_t n;
+    PGK_TRY(pgk_ext_read_spans(c, s, &r->names, &n, err));
+    if (!pgk_vec_reserve(&r->names.ids, n))
+        return pgk_fail_nomem(err);
+    for (unsigned span = 0; span < PGK_SPANS; span++) {
+        PGK_TRY(check_order(c, "name table", r->names.span[span], err));
+        for (uint64_t i = 0; i < r->names.span[span]; i++) {
+            uint32_t id = pgk_sample_name_guid(r->p, pgk_cur_u64(c, "GUID"));
+            if (!id)
+                return pgk_fail_nomem(err);
+            r->names.ids.v[r->names.ids.n++] = id;
+        }
+    }
+    return pgk_cur_check(c, err, "name table");
+}
+
+static int check_offset(const struct pgk_ext_section *s, uint64_t n_bytes, struct pgk_cursor *c,
+                        struct pgk_err *err)
+{
+    uint64_t off = pgk_cur_off(c);
+    uint32_t at = pgk_cur_u32(c, "offset");
+    if (at == PGK_NO_RECORD || at < n_bytes)
+        return 0;
+    return pgk_cur_reject(c, err, PGK_E_CORRUPT, off, .record = pgk_ext_section_name(s->type),
+                          .field = "offset", .found = PGK_F("%u", at),
+                          .expected = PGK_F("one within %" PRIu64 " bytes of profiles", n_bytes),
+                          .hint = DAMAGED);
+}
+
+static int check_offsets_of(struct reader *r, struct pgk_ext_section *s, struct pgk_err *err)
+{
+    struct pgk_cursor c, profiles = {0};
+    bool composite = s->type == PGK_SEC_COMPOSITE_OFFSETS;
+    struct pgk_ext_section *of =
+        pgk_ext_find_half(&r->sections, composite ? PGK_SEC_COMPOSITE : PGK_SEC_PROFILES,
+                          s->flags & PGK_SECF_FLAT);
+    PGK_TRY(pgk_ext_offsets(&r->sections, s, &r->names, &c, err));
+    if (of)
+        PGK_TRY(pgk_ext_cursor(&r->sections, of, &profiles, err));
+    while (pgk_cur_left(&c))
+        PGK_TRY(check_offset(s, of ? pgk_cur_left(&profiles) : 0, &c, err));
+    return 0;
+}
+
+/* The offsets say nothing that is not in the profiles, but a compiler goes by them. */
+static int check_offsets(struct reader *r, struct pgk_err *err)
+{
+    for (size_t i = 0; i < r->sections.list.n; i++) {
+        struct pgk_ext_section *s = &r->sections.list.v[i];
+        bool offsets = s->type == PGK_SEC_OFFSETS || s->type == PGK_SEC_COMPOSITE_OFFSETS;
+        if (offsets && s->size && s->flags & PGK_SECF_OFFSETS_INDEXED)
+            PGK_TRY(check_offsets_of(r, s, err));
+    }
+    return 0;
+}
+
 static int read_names(struct reader *r, struct pgk_err *err)
 {
     struct pgk_cursor c;
     struct pgk_ext_section *s = pgk_ext_find(&r->sections, PGK_SEC_NAMES, 0);
     if (!s)
-        return 0;
+        return check_offsets(r, err);
     PGK_TRY(pgk_ext_cursor(&r->sections, s, &c, err));
     bool fixed = s->flags & PGK_SECF_NAMES_FIXED;
     bool guids = fixed || s->flags & PGK_SECF_NAMES_MD5;
-    PGK_TRY(guids ? read_guids(r, &c, fixed, err)
-                  : pgk_sample_read_strings(&c, r->p, &r->names, err));
-    return leftover(&c, "name table", err);
+    PGK_TRY(s->flags & PGK_SECF_NAMES_INDEXED ? read_indexed(r, &c, s, err)
+            : guids                           ? read_guids(r, &c, fixed, err)
+                                              : pgk_sample_read_strings(&c, r->p, &r->names, err));
+    PGK_TRY(leftover(&c, "name table", err));
+    return check_offsets(r, err);
 }
 
 /* ---- contexts ---- */
@@ -225,7 +311,7 @@ static int step(struct reader *r, uint64_t i, struct pgk_err *err)
 static int read_top(struct reader *r, struct pgk_cursor *c, struct pgk_err *err)
 {
     struct waiting *w = &r->queue[r->n_read % QUEUE];
-    uint64_t head = pgk_sample_uleb(c, "head samples");
+    uint64_t head = r->composite ? 0 : pgk_sample_uleb(c, "head samples");
     PGK_TRY(read_identity(r, c, "profiles", &w->identity, err));
     w->node = r->contexts ? r->context_table.v[w->identity].node : 0;
     w->name = r->contexts ? r->context_table.v[w->identity].name : r->names.ids.v[w->identity];
@@ -234,7 +320,8 @@ static int read_top(struct reader *r, struct pgk_cursor *c, struct pgk_err *err)
         __builtin_prefetch(&r->p->function_of.v[w->name]);
     PGK_TRY(step(r, r->n_read, err));
     struct pgk_record_reader records = {.c = c, .p = r->p, .stage = &w->stage,
-                                        .names = &r->names, .vtables = r->vtables};
+                                        .names = &r->names, .vtables = r->vtables,
+                                        .composite = r->composite};
     if (!pgk_stage_begin(&w->stage, w->name))
         return pgk_fail_nomem(err);
     w->stage.slots.v[0].head = head;
@@ -246,14 +333,32 @@ static int read_top(struct reader *r, struct pgk_cursor *c, struct pgk_err *err)
 static int read_profiles(struct reader *r, struct pgk_err *err)
 {
     struct pgk_ext_section *s;
-    for (unsigned half = 0; (s = pgk_ext_find(&r->sections, PGK_SEC_PROFILES, half)); half++) {
+    for (unsigned nth = 0; (s = pgk_ext_find_profiles(&r->sections, nth)); nth++) {
         struct pgk_cursor c;
+        r->composite = s->type == PGK_SEC_COMPOSITE;
         PGK_TRY(pgk_ext_cursor(&r->sections, s, &c, err));
         while (pgk_cur_left(&c))
             PGK_TRY(read_top(r, &c, err));
     }
     while (r->n_committed < r->n_read)
         PGK_TRY(commit_next(r, err));
+    return 0;
+}
+
+static int read_symbol_guids(struct reader *r, struct pgk_cursor *c, struct pgk_err *err)
+{
+    char text[24];
+    size_t n = pgk_cur_left(c) / sizeof(uint64_t);
+    if (pgk_cur_left(c) % sizeof(uint64_t))
+        return pgk_cur_reject(c, err, PGK_E_TRUNCATED, pgk_cur_off(c), .record = "symbol list",
+                              .field = "GUIDs", .found = PGK_F("%zu bytes", pgk_cur_left(c)),
+                              .expected = "a multiple of 8", .hint = DAMAGED);
+    PGK_TRY(check_order(c, "symbol list", n, err));
+    for (size_t i = 0; i < n; i++) {
+        int len = snprintf(text, sizeof text, "%" PRIu64, pgk_cur_u64(c, "GUID"));
+        if (!pgk_sample_add_symbol(r->p, text, (size_t)len))
+            return pgk_fail_nomem(err);
+    }
     return 0;
 }
 
@@ -264,6 +369,8 @@ static int read_symbols(struct reader *r, struct pgk_err *err)
     if (!s)
         return 0;
     PGK_TRY(pgk_ext_cursor(&r->sections, s, &c, err));
+    if (s->flags & PGK_SECF_SYMBOLS_GUIDS)
+        return read_symbol_guids(r, &c, err);
     while (pgk_cur_left(&c)) {
         const uint8_t *end = memchr(c.at, 0, pgk_cur_left(&c));
         if (!end)
@@ -349,6 +456,8 @@ static void take(struct pgk_file_info *info, const struct pgk_sample_ext_info *e
     info->facts[PGK_FACT_GUID_NAMES] = ext->md5;
     info->facts[PGK_FACT_SPLIT_LAYOUT] = ext->split_layout;
     info->facts[PGK_FACT_VTABLES] = ext->has_vtables;
+    info->facts[PGK_FACT_INDEXED_TABLES] = ext->indexed;
+    info->facts[PGK_FACT_SYMBOL_GUIDS] = ext->symbol_guids;
     info->has_summary = ext->has_summary;
     info->summary = ext->summary;
 }
@@ -391,6 +500,10 @@ static void describe(const struct pgk_file_info *info, struct pgk_info_text *tex
         pgk_info_add(text, ", compressed");
     if (info->facts[PGK_FACT_SPLIT_LAYOUT])
         pgk_info_add(text, ", split layout");
+    if (info->facts[PGK_FACT_INDEXED_TABLES])
+        pgk_info_add(text, ", indexed tables");
+    if (info->facts[PGK_FACT_SYMBOL_GUIDS])
+        pgk_info_add(text, ", symbols as GUIDs");
     if (info->facts[PGK_FACT_VTABLES])
         pgk_info_add(text, ", with vtables");
 }
@@ -401,7 +514,9 @@ static void readers(const struct pgk_file_info *info, struct pgk_info_text *text
     uint32_t since = pgk_sample_version_since(info->version);
     if (info->facts[PGK_FACT_VTABLES] && since < PGK_SAMPLE_VTABLES_SINCE)
         since = PGK_SAMPLE_VTABLES_SINCE;
-    pgk_info_add_releases(text, since, PGK_LLVM_NOW);
+    if (info->facts[PGK_FACT_INDEXED_TABLES] || info->facts[PGK_FACT_SYMBOL_GUIDS])
+        since = PGK_SAMPLE_INDEXED_SINCE;
+    pgk_info_add_releases(text, since, since > PGK_LLVM_NOW ? since : PGK_LLVM_NOW);
 }
 
 const struct pgk_format_row pgk_format_sample_ext = {

@@ -1,6 +1,9 @@
 /* Writing sample profiles in LLVM's extensible binary. */
 #include "sample_binary.h"
 
+#include "hash.h"
+#include "indexed_names.h"
+#include "keyed_sort.h"
 #include "record_writer.h"
 #include "sample_format.h"
 
@@ -33,7 +36,8 @@ struct writer {
     struct pgk_sink *out;
     struct pgk_line line; /* the section under construction */
     struct pgk_record_writer records;
-    bool md5;
+    bool md5, indexed;
+    struct pgk_indexed_names spans; /* of an indexed file */
     bool attributes;      /* functions have metadata with attributes */
     PGK_VEC(uint32_t) contexts;    /* tops to write, by identity */
     PGK_VEC(uint32_t) context_of;  /* by node: position there */
@@ -46,6 +50,12 @@ struct writer {
 
 static void put_names(struct writer *w)
 {
+    if (w->indexed) {
+        for (unsigned i = 0; i < PGK_SPANS; i++)
+            pgk_line_uleb(&w->line, w->spans.span[i]);
+        pgk_line_bytes(&w->line, w->spans.guids.v, w->spans.guids.n * sizeof(uint64_t));
+        return;
+    }
     if (!w->md5) {
         pgk_put_string_names(&w->records, w->opts->compress ? NULL : w->out);
         return;
@@ -110,7 +120,8 @@ static void put_profiles(struct writer *w, bool flat)
             continue;
         w->starts[w->n_starts++] = (struct start){.top = top,
                                                   .off = handed_over + w->line.bytes.n};
-        pgk_line_uleb(&w->line, w->p->nodes.v[top].head);
+        if (!w->opts->composite)
+            pgk_line_uleb(&w->line, w->p->nodes.v[top].head);
         put_identity(w, top);
         pgk_put_record(&w->records, top);
         if (!w->opts->compress && w->line.bytes.n >= PGK_LINE_FLUSH_BYTES) {
@@ -125,6 +136,32 @@ static int by_context(const void *pa, const void *pb, void *context_of)
     const uint32_t *order = context_of;
     uint32_t a = order[((const struct start *)pa)->top], b = order[((const struct start *)pb)->top];
     return a < b ? -1 : a > b;
+}
+
+/* An offset of 32 bits for each function of the half, where its name stands in the span. */
+static int put_indexed_offsets(struct writer *w, bool flat, struct pgk_err *err)
+{
+    size_t base = flat ? w->spans.span[PGK_SPAN_TOP] : 0;
+    size_t n = w->spans.span[flat ? PGK_SPAN_FLAT : PGK_SPAN_TOP];
+    uint8_t *to = pgk_line_reserve(&w->line, n * sizeof(uint32_t));
+    if (!to)
+        return 0; /* the line knows */
+    if (n)
+        memset(to, 0xff, n * sizeof(uint32_t));
+    for (size_t i = 0; i < w->n_starts; i++) {
+        const struct start *start = &w->starts[i];
+        size_t at = w->records.names.index_of.v[w->p->nodes.v[start->top].name] - base;
+        uint32_t off = (uint32_t)start->off;
+        if (start->off >= PGK_NO_RECORD)
+            return pgk_fail(err, PGK_E_LIMIT, .format = "extensible binary",
+                            .found = "more than 4 GiB of profiles",
+                            .expected = "offsets of 32 bits, as indexed tables have them",
+                            .hint = "write the profile without --indexed-tables");
+        if (at < n)
+            memcpy(to + at * sizeof off, &off, sizeof off);
+    }
+    w->line.bytes.n += n * sizeof(uint32_t);
+    return 0;
 }
 
 static void put_offsets(struct writer *w)
@@ -143,17 +180,52 @@ static int compare_strings(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
+/* A symbol that is known by its GUID alone stands for it in decimal. */
+static bool is_unspelled(const struct pgk_intern *symbols, size_t i, uint64_t *guid)
+{
+    return pgk_sample_name_is_guid(symbols->strs.v[i].s, symbols->strs.v[i].len, guid);
+}
+
+static bool put_symbol_guids(struct writer *w)
+{
+    const struct pgk_intern *symbols = w->p->symbols;
+    size_t n = symbols->strs.n - 1, distinct = 0;
+    struct pgk_keyed *v = pgk_mem_alloc(n, sizeof *v);
+    uint64_t *rising = pgk_mem_alloc(n, sizeof *rising);
+    for (size_t i = 0; v && rising && i < n; i++) {
+        v[i].value = 0;
+        if (!is_unspelled(symbols, i + 1, &v[i].key))
+            v[i].key = pgk_md5_low64(symbols->strs.v[i + 1].s, symbols->strs.v[i + 1].len);
+    }
+    bool ok = v && rising && pgk_keyed_sort(v, n);
+    for (size_t i = 0; ok && i < n; i++)
+        if (!i || v[i].key != v[i - 1].key)
+            rising[distinct++] = v[i].key;
+    uint8_t *to = ok ? pgk_line_reserve(&w->line, distinct * sizeof *rising) : NULL;
+    if (to) {
+        pgk_eytzinger_put((uint64_t *)(void *)to, rising, distinct);
+        w->line.bytes.n += distinct * sizeof *rising;
+    }
+    pgk_mem_free(v);
+    pgk_mem_free(rising);
+    return to != NULL;
+}
+
 static bool put_symbols(struct writer *w)
 {
     const struct pgk_intern *symbols = w->p->symbols;
+    uint64_t guid;
     if (w->opts->drop_symbols || !symbols || symbols->strs.n < 2)
         return true;
-    size_t n = symbols->strs.n - 1;
-    const char **sorted = pgk_mem_alloc(n, sizeof *sorted);
+    if (w->opts->symbol_guids)
+        return put_symbol_guids(w);
+    size_t n = 0;
+    const char **sorted = pgk_mem_alloc(symbols->strs.n - 1, sizeof *sorted);
     if (!sorted)
         return false;
-    for (size_t i = 0; i < n; i++)
-        sorted[i] = symbols->strs.v[i + 1].s;
+    for (size_t i = 1; i < symbols->strs.n; i++)
+        if (!is_unspelled(symbols, i, &guid))
+            sorted[n++] = symbols->strs.v[i].s;
     qsort(sorted, n, sizeof *sorted, compare_strings);
     for (size_t i = 0; i < n; i++)
         pgk_line_bytes(&w->line, sorted[i], strlen(sorted[i]) + 1);
@@ -203,6 +275,8 @@ static int put_section(struct writer *w, const struct plan *plan, struct pgk_err
         put_profiles(w, plan->flat);
         break;
     case PGK_SEC_OFFSETS:
+        if (w->indexed)
+            return put_indexed_offsets(w, plan->flat, err);
         put_offsets(w);
         break;
     case PGK_SEC_SYMBOLS:
@@ -227,11 +301,15 @@ static uint64_t section_flags(const struct writer *w, const struct plan *plan)
                (w->p->preinlined ? PGK_SECF_SUMMARY_PREINLINED : 0) |
                (w->opts->vtables ? PGK_SECF_SUMMARY_VTABLES : 0);
     case PGK_SEC_NAMES:
+        flags |= w->indexed ? PGK_SECF_NAMES_INDEXED : 0;
         if (w->md5)
             return flags | PGK_SECF_NAMES_MD5 | PGK_SECF_NAMES_FIXED;
         return flags | (any_unique_suffix(w) ? PGK_SECF_NAMES_UNIQ : 0);
     case PGK_SEC_OFFSETS:
-        return flags | (w->p->kind.contexts ? PGK_SECF_OFFSETS_ORDERED : 0);
+        return flags | (w->indexed ? PGK_SECF_OFFSETS_INDEXED : 0) |
+               (w->p->kind.contexts ? PGK_SECF_OFFSETS_ORDERED : 0);
+    case PGK_SEC_SYMBOLS:
+        return flags | (w->opts->symbol_guids ? PGK_SECF_SYMBOLS_GUIDS : 0);
     case PGK_SEC_METADATA:
         return flags | (w->p->kind.probes ? PGK_SECF_METADATA_CHECKSUMS : 0) |
                (w->attributes ? PGK_SECF_METADATA_ATTRIBUTES : 0);
@@ -257,6 +335,14 @@ static int write_packed(struct writer *w, struct pgk_err *err)
     return 0;
 }
 
+static uint64_t section_type(const struct writer *w, const struct plan *plan)
+{
+    if (w->opts->composite && plan->type == PGK_SEC_PROFILES)
+        return PGK_SEC_COMPOSITE;
+    return w->opts->composite && plan->type == PGK_SEC_OFFSETS ? PGK_SEC_COMPOSITE_OFFSETS
+                                                               : plan->type;
+}
+
 static int write_section(struct writer *w, const struct plan *plan, struct pgk_err *err)
 {
     uint64_t off = pgk_sink_off(w->out);
@@ -268,7 +354,7 @@ static int write_section(struct writer *w, const struct plan *plan, struct pgk_e
         PGK_TRY(write_packed(w, err));
     else
         pgk_sink_bytes(w->out, w->line.bytes.v, w->line.bytes.n);
-    const uint64_t entry[] = {plan->type, section_flags(w, plan), off,
+    const uint64_t entry[] = {section_type(w, plan), section_flags(w, plan), off,
                               pgk_sink_off(w->out) - off};
     for (unsigned i = 0; i < 4; i++)
         pgk_sink_patch_u64(w->out,
@@ -290,13 +376,16 @@ static bool any_attributes(const struct pgk_sample *p, uint32_t node)
 static bool prepare(struct writer *w)
 {
     const struct pgk_sample *p = w->p;
-    w->md5 = w->opts->md5 || pgk_sample_names_unspelled(&p->names);
+    w->indexed = w->opts->indexed && !p->kind.contexts;
+    w->md5 = w->opts->md5 || w->indexed || pgk_sample_names_unspelled(&p->names);
     w->attributes = p->kind.contexts || p->preinlined;
     const uint32_t *tops = pgk_sample_hottest(p, w->n);
     for (size_t i = 0; i < w->n && !w->attributes; i++)
         w->attributes = any_attributes(p, tops[i]);
     w->starts = pgk_mem_alloc(w->n + 1, sizeof *w->starts);
     if (!w->starts || !pgk_used_names(&w->records.names, p, w->n, w->opts->vtables))
+        return false;
+    if (w->indexed && !pgk_index_names(&w->spans, &w->records.names, p, w->n, w->opts->split_layout))
         return false;
     if (!p->kind.contexts)
         return true;
@@ -315,6 +404,23 @@ static bool prepare(struct writer *w)
     return true;
 }
 
+static uint32_t version_of(const struct pgk_sample_write_opts *opts)
+{
+    if (opts->version)
+        return opts->version;
+    return opts->composite ? PGK_SAMPLE_COMPOSITE : PGK_SAMPLE_VERSION;
+}
+
+static int check_version(const struct pgk_sample_write_opts *opts, struct pgk_err *err)
+{
+    if (!opts->composite || version_of(opts) >= PGK_SAMPLE_COMPOSITE)
+        return 0;
+    return pgk_fail(err, PGK_E_ARG, .format = "extensible binary",
+                    .found = PGK_F("composite profiles in version %u", opts->version),
+                    .expected = PGK_F("version %d", PGK_SAMPLE_COMPOSITE),
+                    .hint = "leave the version out, or the request for composite profiles");
+}
+
 static int write_all(struct writer *w, struct pgk_err *err)
 {
     bool split = w->opts->split_layout;
@@ -323,7 +429,7 @@ static int write_all(struct writer *w, struct pgk_err *err)
     if (!prepare(w))
         return pgk_fail_nomem(err);
     pgk_sink_uleb(w->out, PGK_SAMPLE_MAGIC_EXT);
-    pgk_sink_uleb(w->out, w->opts->version ? w->opts->version : PGK_SAMPLE_VERSION);
+    pgk_sink_uleb(w->out, version_of(w->opts));
     pgk_sink_u64(w->out, n);
     w->table_off = pgk_sink_off(w->out);
     pgk_sink_zeros(w->out, n * TABLE_ENTRY_BYTES);
@@ -336,18 +442,25 @@ int pgk_sample_ext_write(const struct pgk_sample *p, size_t n,
                          const struct pgk_sample_write_opts *opts, struct pgk_sink *out,
                          struct pgk_err *err)
 {
+    struct pgk_sample_write_opts given = *opts;
+    /* An empty part of each record is nothing that a reader of the indexed form needs. */
+    given.vtables &= p->has_vtables || !opts->indexed;
+    opts = &given;
     if (opts->split_layout && p->kind.contexts)
         return pgk_fail(err, PGK_E_ARG, .format = "extensible binary",
                         .found = "a split layout of a context-sensitive profile",
                         .expected = "a profile without contexts",
                         .hint = "the split layout has no place for contexts: no tool, LLVM's own "
                                 "included, could read the file");
+    PGK_TRY(check_version(opts, err));
     struct writer w = {.p = p, .n = n, .opts = opts, .out = out};
     w.records = (struct pgk_record_writer){.p = p, .line = &w.line, .order = {.p = p},
-                                           .vtables = opts->vtables};
+                                           .vtables = opts->vtables,
+                                           .composite = opts->composite};
     int status = write_all(&w, err);
     pgk_line_free(&w.line);
     pgk_used_names_free(&w.records.names);
+    pgk_indexed_names_free(&w.spans);
     pgk_order_free(&w.records.order);
     pgk_vec_free(&w.contexts);
     pgk_vec_free(&w.context_of);

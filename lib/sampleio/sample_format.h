@@ -23,7 +23,9 @@ enum { PGK_SAMPLE_MAGIC_BYTES = 9 };
     X(OFFSETS, 4, "function offset table")         \
     X(METADATA, 5, "function metadata")            \
     X(CONTEXTS, 6, "context table")                \
-    X(PROFILES, 32, "profiles")
+    X(COMPOSITE_OFFSETS, 7, "composite offset table") \
+    X(PROFILES, 32, "profiles")                    \
+    X(COMPOSITE, 33, "composite profiles")
 
 enum pgk_sample_section {
 #define X(name, number, text) PGK_SEC_##name = (number),
@@ -37,6 +39,8 @@ enum pgk_sample_section {
 #define PGK_SECF_NAMES_MD5 (UINT64_C(1) << 32)
 #define PGK_SECF_NAMES_FIXED (UINT64_C(1) << 33)
 #define PGK_SECF_NAMES_UNIQ (UINT64_C(1) << 34)
+#define PGK_SECF_NAMES_INDEXED (UINT64_C(1) << 35)
+#define PGK_SECF_SYMBOLS_GUIDS (UINT64_C(1) << 32)
 #define PGK_SECF_SUMMARY_PARTIAL (UINT64_C(1) << 32)
 #define PGK_SECF_SUMMARY_CONTEXTS (UINT64_C(1) << 33)
 #define PGK_SECF_SUMMARY_FS (UINT64_C(1) << 34)
@@ -45,5 +49,14 @@ enum pgk_sample_section {
 #define PGK_SECF_METADATA_CHECKSUMS (UINT64_C(1) << 32)
 #define PGK_SECF_METADATA_ATTRIBUTES (UINT64_C(1) << 33)
 #define PGK_SECF_OFFSETS_ORDERED (UINT64_C(1) << 32)
+#define PGK_SECF_OFFSETS_INDEXED (UINT64_C(1) << 33)
+
+/* Spans of an indexed name table: functions with a profile of their own, those of the flat half of
+ * a split layout, and other names. */
+enum { PGK_SPAN_TOP, PGK_SPAN_FLAT, PGK_SPAN_OTHER, PGK_SPANS };
+/* In an indexed offset table: the function has no record. */
+#define PGK_NO_RECORD UINT32_MAX
+/* The one type of block of a composite profile that is known: lines and calls. */
+enum { PGK_BLOCK_LINES = 0 };
 
 #endif

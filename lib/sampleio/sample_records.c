@@ -20,6 +20,12 @@ uint32_t pgk_sample_version_since(uint64_t version)
     return 0;
 }
 
+#define PGK_SAMPLE_VERSION_ROW(number, since) #number " from " #since " on, "
+static const char version_list[] =
+#include "sample_versions.def"
+#undef PGK_SAMPLE_VERSION_ROW
+    ;
+
 int pgk_sample_read_version(struct pgk_cursor *c, uint32_t last, struct pgk_err *err)
 {
     uint64_t off = pgk_cur_off(c), version = pgk_cur_uleb(c, "version");
@@ -30,11 +36,8 @@ int pgk_sample_read_version(struct pgk_cursor *c, uint32_t last, struct pgk_err 
                               .expected = last == PGK_SAMPLE_VERSION
                                               ? PGK_F("version %d", PGK_SAMPLE_VERSION)
                                               : PGK_F("version %d to %u", PGK_SAMPLE_VERSION, last),
-                              .hint = PGK_F("LLVM 13 to " PGK_LLVM_NOW_TEXT " write version %d, "
-                                            "from LLVM %u on also %d; have a later release write "
-                                            "one of these", PGK_SAMPLE_VERSION,
-                                            pgk_sample_version_since(PGK_SAMPLE_NOW),
-                                            PGK_SAMPLE_NOW));
+                              .hint = PGK_F("releases of LLVM read version %sand write the same; "
+                                            "have a release write one of these", version_list));
     c->src.version = (uint32_t)version;
     return 0;
 }
@@ -103,11 +106,13 @@ void pgk_sample_skip_ulebs(struct pgk_cursor *c, uint64_t n)
 
 uint64_t pgk_sample_lazy_guid(const struct pgk_sample_name_table *names, uint64_t i)
 {
-    const uint8_t *bytes = names->lazy_bytes + names->lazy_off.v[i];
     uint64_t guid = 0;
-    if (names->lazy == PGK_LAZY_GUIDS)
-        memcpy(&guid, bytes, sizeof guid);
-    for (unsigned shift = 0; names->lazy == PGK_LAZY_ULEB_GUIDS; shift += 7) {
+    if (names->lazy == PGK_LAZY_GUIDS) {
+        memcpy(&guid, names->lazy_bytes + i * sizeof guid, sizeof guid);
+        return guid;
+    }
+    const uint8_t *bytes = names->lazy_bytes + names->lazy_off.v[i];
+    for (unsigned shift = 0;; shift += 7) {
         guid |= (uint64_t)(*bytes & 0x7f) << shift;
         if (*bytes++ < 0x80)
             break;
@@ -285,7 +290,7 @@ static int read_node(struct pgk_record_reader *r, uint32_t slot, struct pgk_err 
 static int read_inlinees(struct pgk_record_reader *r, uint32_t slot, struct pgk_err *err)
 {
     uint64_t n, loc = 0, off = pgk_cur_off(r->c);
-    PGK_TRY(read_count(r, 6, "number of inlinees", &n, err));
+    PGK_TRY(read_count(r, r->composite ? 5 : 6, "number of inlinees", &n, err));
     if (n && r->stage->slots.v[slot].depth >= PGK_SAMPLE_MAX_DEPTH)
         return pgk_cur_reject(r->c, err, PGK_E_LIMIT, off, .record = record_name(r),
                               .field = "number of inlinees",
@@ -303,11 +308,73 @@ static int read_inlinees(struct pgk_record_reader *r, uint32_t slot, struct pgk_
     return 0;
 }
 
+int pgk_sample_read_block(struct pgk_cursor *c, uint64_t *type, uint64_t *size,
+                          struct pgk_err *err)
+{
+    uint64_t off = pgk_cur_off(c);
+    *type = pgk_sample_uleb(c, "type of block");
+    *size = pgk_sample_uleb(c, "size of block");
+    PGK_TRY(pgk_cur_check(c, err, "composite profiles"));
+    if (*size <= pgk_cur_left(c))
+        return 0;
+    return pgk_cur_reject(c, err, PGK_E_TRUNCATED, off, .record = "composite profiles",
+                          .field = "size of block", .found = PGK_F("%" PRIu64 " bytes", *size),
+                          .expected = PGK_F("at most %zu", pgk_cur_left(c)), .hint = DAMAGED);
+}
+
+/* Head samples, which only a top record has, the total, and lines. */
+static int read_counted(struct pgk_record_reader *r, uint32_t slot, struct pgk_err *err)
+{
+    if (r->composite && !slot)
+        r->stage->slots.v[slot].head = pgk_sample_uleb(r->c, "head samples");
+    r->stage->slots.v[slot].total = pgk_sample_uleb(r->c, "total samples");
+    return read_lines(r, &r->stage->slots.v[slot], err);
+}
+
+/* A block of lines ends where its size says. */
+static int read_lines_block(struct pgk_record_reader *r, uint32_t slot, uint64_t size,
+                            struct pgk_err *err)
+{
+    const uint8_t *after = r->c->at + size, *end = r->c->end;
+    r->c->end = after;
+    PGK_TRY(read_counted(r, slot, err));
+    PGK_TRY(pgk_cur_check(r->c, err, record_name(r)));
+    r->c->end = end;
+    if (r->c->at == after)
+        return 0;
+    return pgk_cur_reject(r->c, err, PGK_E_CORRUPT, pgk_cur_off(r->c), .record = record_name(r),
+                          .field = "block of lines",
+                          .found = PGK_F("%td bytes after the last line", after - r->c->at),
+                          .expected = "none", .hint = DAMAGED);
+}
+
+/* Blocks of other types are passed over, and counted. */
+static int read_blocks(struct pgk_record_reader *r, uint32_t slot, struct pgk_err *err)
+{
+    uint64_t n, type, size;
+    bool any_lines = false;
+    PGK_TRY(read_count(r, 2, "number of blocks", &n, err));
+    for (; n; n--) {
+        uint64_t off = pgk_cur_off(r->c);
+        PGK_TRY(pgk_sample_read_block(r->c, &type, &size, err));
+        if (type != PGK_BLOCK_LINES) {
+            r->c->at += size;
+            r->p->unknown_blocks++;
+            continue;
+        }
+        if (any_lines)
+            return pgk_cur_reject(r->c, err, PGK_E_CORRUPT, off, .record = record_name(r),
+                                  .field = "type of block", .found = "a second block of lines",
+                                  .expected = "one for each function", .hint = DAMAGED);
+        any_lines = true;
+        PGK_TRY(read_lines_block(r, slot, size, err));
+    }
+    return 0;
+}
+
 static int read_node(struct pgk_record_reader *r, uint32_t slot, struct pgk_err *err)
 {
-    uint64_t total = pgk_sample_uleb(r->c, "total samples");
-    r->stage->slots.v[slot].total = total;
-    PGK_TRY(read_lines(r, &r->stage->slots.v[slot], err));
+    PGK_TRY(r->composite ? read_blocks(r, slot, err) : read_counted(r, slot, err));
     PGK_TRY(read_inlinees(r, slot, err));
     if (r->vtables)
         PGK_TRY(read_vtables(r, &r->stage->slots.v[slot], err));

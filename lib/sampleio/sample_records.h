@@ -4,6 +4,7 @@
 #define PGK_SAMPLE_RECORDS_H
 
 #include "cursor.h"
+#include "sample_format.h"
 #include "sample_stage.h"
 
 /* Every number of these formats is a ULEB128, most of one byte and nearly all of four. After a
@@ -39,9 +40,12 @@ enum pgk_lazy_names { PGK_LAZY_STRINGS, PGK_LAZY_GUIDS, PGK_LAZY_ULEB_GUIDS };
 struct pgk_sample_name_table {
     PGK_VEC(uint32_t) ids;
     struct pgk_sample *lazy_into;  /* NULL: all ids are known */
-    enum pgk_lazy_names lazy;      /* what stands at lazy_bytes + lazy_off.v[index] */
+    enum pgk_lazy_names lazy;      /* what stands at lazy_bytes + lazy_off.v[index]; GUIDS of eight
+                                      bytes each stand at lazy_bytes without offsets */
     PGK_VEC(uint32_t) lazy_off;
     const uint8_t *lazy_bytes;
+    bool indexed;                  /* the names are spans, each in Eytzinger order */
+    uint64_t span[PGK_SPANS];      /* names in each */
 };
 
 /* A lazy name: its GUID, or its `len` characters. */
@@ -58,13 +62,19 @@ struct pgk_record_reader {
     struct pgk_sample_stage *stage;
     const struct pgk_sample_name_table *names;
     bool vtables;        /* records end with a vtable part */
+    bool composite;      /* lines stand in blocks, and so do head samples */
 };
+
+/* A block of a composite record, of at most the bytes left: its type and size. */
+PGK_MUST_USE int pgk_sample_read_block(struct pgk_cursor *c, uint64_t *type, uint64_t *size,
+                                       struct pgk_err *err);
 
 /* A table of `count` strings that end with NULs. */
 PGK_MUST_USE int pgk_sample_read_strings(struct pgk_cursor *c, struct pgk_sample *p,
                                          struct pgk_sample_name_table *names,
                                          struct pgk_err *err);
-/* Reads the rest of a top record, once head samples have been read and the stage started. */
+/* Reads the rest of a top record, once head samples have been read and the stage started; of a
+ * composite one head samples, too. */
 PGK_MUST_USE int pgk_sample_read_record(struct pgk_record_reader *r, struct pgk_err *err);
 /* A name index, as an id; 0 and a failure if it is out of range. */
 PGK_MUST_USE int pgk_sample_read_name(struct pgk_cursor *c,
