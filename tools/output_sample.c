@@ -17,14 +17,23 @@ void sample_output_to(const struct option_given *given)
 
 const char *sample_output_word(size_t i)
 {
-    static const char *const encodings[] = {"extbinary", "text", "binary", "llvm24", "gcc"};
-    enum { ENCODINGS = sizeof encodings / sizeof *encodings, FIRST_GCC = 11 };
-    static char gcc[16];
+    static const char *const encodings[] = {"extbinary", "text", "binary", "gcc"};
+    enum { ENCODINGS = sizeof encodings / sizeof *encodings, FIRST_LLVM = 14, FIRST_GCC = 11 };
+    static char word[16];
     struct pgk_sample_write_opts opts = {.struct_size = sizeof opts};
     if (i < ENCODINGS)
         return encodings[i];
-    snprintf(gcc, sizeof gcc, "gcc%zu", FIRST_GCC + i - ENCODINGS);
-    return pgk_sample_write_for(&opts, gcc, NULL) ? NULL : gcc;
+    i -= ENCODINGS;
+    snprintf(word, sizeof word, "llvm%zu", FIRST_LLVM + i);
+    if (!pgk_sample_write_for(&opts, word, NULL))
+        return word;
+    for (size_t release = FIRST_LLVM; i > 0; i--, release++) { /* past those of LLVM */
+        snprintf(word, sizeof word, "llvm%zu", release);
+        if (pgk_sample_write_for(&opts, word, NULL))
+            break;
+    }
+    snprintf(word, sizeof word, "gcc%zu", FIRST_GCC + i);
+    return pgk_sample_write_for(&opts, word, NULL) ? NULL : word;
 }
 
 static void take_version(const struct option_given *given)
@@ -35,8 +44,9 @@ static void take_version(const struct option_given *given)
 
 static const struct option_row file_rows[] = {
     {"to", 0, "NAME",
-     "extbinary (default), text, binary, llvm24 (--indexed-tables --symbol-guids), or for "
-     "-fauto-profile of gcc gcc11 (for 5 to 11) to gcc16 (gcc: gcc15)",
+     "extbinary (default), text, binary, llvm14 to llvm24 (extbinary with what it reads: types "
+     "since 22, --indexed-tables and --symbol-guids since 24), or for -fauto-profile of gcc gcc11 "
+     "(for 5 to 11) to gcc16 (gcc: gcc15)",
      OPTION_CALL(sample_output_to), OPTION_WORDS(sample_output_word),
      .page = "each release of gcc gets what [that compiler needs]"
              "(../formats/sample-gcc.md#what-compilers-make-of-it)"},

@@ -406,8 +406,8 @@ struct pgk_sample_write_opts {
     bool composite;      /* records of blocks with a type, in version 105 */
 };
 /* Sets `encoding` and `gcc_release` to what a name says: that of an encoding, or a release of gcc
- * as "gcc16"; or, for "llvm24", extensible binary with what is new there: `indexed`,
- * `symbol_guids` and `vtables`. Compilers make different things of one profile, so for a release names of clones,
+ * as "gcc16"; or, for "llvm14" to "llvm24", extensible binary with what that release can read:
+ * `vtables` since 22, `indexed` and `symbol_guids` since 24. Compilers make different things of one profile, so for a release names of clones,
  * discriminators and heads are changed such that it makes of them what was meant. PGK_E_ARG if
  * there is no such target. */
 int pgk_sample_write_for(struct pgk_sample_write_opts *opts, const char *target,

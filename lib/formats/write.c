@@ -111,6 +111,17 @@ static const struct pgk_format_row *sample_row(enum pgk_sample_encoding encoding
     return NULL;
 }
 
+/* "llvm24" is 24; 0: no such release. */
+static unsigned llvm_release(const char *target)
+{
+#define PGK_LLVM_RELEASE(number, index, memprof, frame_ids, readers) \
+    if (!strcmp(target, "llvm" #number))                             \
+        return number;
+#include "llvm_releases.def"
+#undef PGK_LLVM_RELEASE
+    return 0;
+}
+
 int pgk_sample_write_for(struct pgk_sample_write_opts *opts, const char *target,
                          struct pgk_err *err)
 {
@@ -125,16 +136,19 @@ int pgk_sample_write_for(struct pgk_sample_write_opts *opts, const char *target,
             return 0;
         }
     }
-    if (!strcmp(target, "llvm" PGK_VERSION_TEXT(PGK_SAMPLE_INDEXED_SINCE))) {
+    release = llvm_release(target);
+    if (release) {
         opts->encoding = PGK_SAMPLE_EXT_BINARY;
         opts->gcc_release = 0;
-        opts->indexed = opts->symbol_guids = opts->vtables = true;
+        opts->vtables |= release >= PGK_SAMPLE_VTABLES_SINCE;
+        opts->indexed |= release >= PGK_SAMPLE_INDEXED_SINCE;
+        opts->symbol_guids |= release >= PGK_SAMPLE_INDEXED_SINCE;
         return 0;
     }
     if (!pgk_gcc_release(target, &release, &minor) || !pgk_gcc_compiler(release, &compiler))
         return pgk_fail(err, PGK_E_ARG, .field = "target", .found = target,
-                        .expected = PGK_F("extbinary, text, binary, llvm%d, or gcc%d to gcc%d (gcc "
-                                          "is gcc%d)",
+                        .expected = PGK_F("extbinary, text, binary, llvm14 to llvm%d, or gcc%d to "
+                                          "gcc%d (gcc is gcc%d)",
                                           PGK_SAMPLE_INDEXED_SINCE, PGK_GCC_OLDEST, PGK_GCC_NEWEST, PGK_GCC_DEFAULT),
                         .hint = "a profile for gcc is for a release");
     opts->encoding = PGK_SAMPLE_GCC;

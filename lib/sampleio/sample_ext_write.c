@@ -443,8 +443,8 @@ int pgk_sample_ext_write(const struct pgk_sample *p, size_t n,
                          struct pgk_err *err)
 {
     struct pgk_sample_write_opts given = *opts;
-    /* An empty part of each record is nothing that a reader of the indexed form needs. */
-    given.vtables &= p->has_vtables || !opts->indexed;
+    /* Otherwise earlier releases could not read the file, for a part that is empty in each record. */
+    given.vtables &= p->has_vtables;
     opts = &given;
     if (opts->split_layout && p->kind.contexts)
         return pgk_fail(err, PGK_E_ARG, .format = "extensible binary",

@@ -2,7 +2,7 @@
 #include "pgokit/human.h"
 #include "pgokit/report.h"
 
-#include "ext_sections.h"
+#include "ext_blocks.h"
 #include "filemap.h"
 
 #include <inttypes.h>
@@ -20,6 +20,23 @@ static void print_flags(const struct pgk_ext_section *s, FILE *out)
     if (unknown)
         fprintf(out, "%sflags 0x%" PRIx64 " that pgokit does not know", comma, unknown);
     fputc('\n', out);
+}
+
+/* Of composite profiles: how many blocks of each type, of which only one is read. */
+static int print_blocks(struct pgk_ext_sections *s, FILE *out, struct pgk_err *err)
+{
+    struct pgk_ext_blocks blocks;
+    PGK_TRY(pgk_ext_count_blocks(s, &blocks, err));
+    if (blocks.n)
+        fprintf(out, "\n  %12s  %12s  %12s\n", "block type", "blocks", "bytes");
+    for (size_t i = 0; i < blocks.n; i++)
+        fprintf(out, "  %12" PRIu64 "  %12" PRIu64 "  %12" PRIu64 "  %s\n", blocks.v[i].type,
+                blocks.v[i].number, blocks.v[i].bytes,
+                blocks.v[i].type == PGK_BLOCK_LINES ? "samples of lines and calls"
+                                                    : "a type that pgokit does not know");
+    if (blocks.others)
+        fprintf(out, "  %12s  %12" PRIu64 "\n", "others", blocks.others);
+    return 0;
 }
 
 static int print_sections(struct pgk_ext_sections *s, const char *path, uint64_t file_size,
@@ -46,7 +63,7 @@ static int print_sections(struct pgk_ext_sections *s, const char *path, uint64_t
     }
     fprintf(out, "\n  sections together %" PRIu64 " B, header %" PRIu64 " B\n", sum,
             file_size > sum ? file_size - sum : 0);
-    return 0;
+    return print_blocks(s, out, err);
 }
 
 static bool is_extensible(const struct pgk_filemap *map)
