@@ -407,9 +407,9 @@ struct pgk_sample_write_opts {
 };
 /* Sets `encoding` and `gcc_release` to what a name says: that of an encoding, or a release of gcc
  * as "gcc16"; or, for "llvm14" to "llvm24", extensible binary with what that release can read:
- * `vtables` since 22, `indexed` and `symbol_guids` since 24. Compilers make different things of one profile, so for a release names of clones,
- * discriminators and heads are changed such that it makes of them what was meant. PGK_E_ARG if
- * there is no such target. */
+ * `vtables` since 22, `indexed` and `symbol_guids` since 24. Compilers make different things of one
+ * profile, so for a release of gcc names of clones, discriminators and heads are changed such that
+ * it makes of them what was meant. PGK_E_ARG if there is no such target. */
 int pgk_sample_write_for(struct pgk_sample_write_opts *opts, const char *target,
                          struct pgk_err *err);
 /* Whether what is written holds when functions ran first (pgk_sample_origin). */
@@ -439,7 +439,7 @@ struct pgk_sample_written {
                               count of entries, because the compiler scales all counts by them */
     size_t totals_dropped; /* functions whose total is not the sum of their lines and inlinees,
                               which is what readers of the format take for it */
-    size_t symbols_unspelled; /* symbols known by their GUID alone, which only a list of GUIDs holds */
+    size_t symbols_unspelled; /* symbols known by their GUID alone, which a list of GUIDs holds */
     size_t blocks_dropped; /* blocks of composite profiles of unknown types */
 };
 /* Writes a finished profile; "-" is standard output. `written` may be NULL. PGK_E_ARG for no

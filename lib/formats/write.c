@@ -149,7 +149,8 @@ int pgk_sample_write_for(struct pgk_sample_write_opts *opts, const char *target,
         return pgk_fail(err, PGK_E_ARG, .field = "target", .found = target,
                         .expected = PGK_F("extbinary, text, binary, llvm14 to llvm%d, or gcc%d to "
                                           "gcc%d (gcc is gcc%d)",
-                                          PGK_SAMPLE_INDEXED_SINCE, PGK_GCC_OLDEST, PGK_GCC_NEWEST, PGK_GCC_DEFAULT),
+                                          PGK_SAMPLE_INDEXED_SINCE, PGK_GCC_OLDEST, PGK_GCC_NEWEST,
+                                          PGK_GCC_DEFAULT),
                         .hint = "a profile for gcc is for a release");
     opts->encoding = PGK_SAMPLE_GCC;
     opts->gcc_release = release;

@@ -363,11 +363,18 @@ static size_t count_attributed(const struct pgk_sample *p)
 void pgk_sample_info(const struct pgk_sample *p, struct pgk_sample_info *info)
 {
     struct pgk_sample_info i = {
-        .contexts = p->kind.contexts, .probes = p->kind.probes,
-        .preinlined = p->preinlined, .flow_discriminators = p->fs, .partial = p->partial,
-        .names_missing = pgk_sample_names_unspelled(&p->names), .symbols = p->has_symbols,
-        .vtables = any_vtables(p), .functions = p->by_heat.n, .conflicts = p->lost,
-        .conflict_samples = p->lost_samples, .attributed = count_attributed(p),
+        .contexts = p->kind.contexts,
+        .probes = p->kind.probes,
+        .preinlined = p->preinlined,
+        .flow_discriminators = p->fs,
+        .partial = p->partial,
+        .names_missing = pgk_sample_names_unspelled(&p->names),
+        .symbols = p->has_symbols,
+        .vtables = any_vtables(p),
+        .functions = p->by_heat.n,
+        .conflicts = p->lost,
+        .conflict_samples = p->lost_samples,
+        .attributed = count_attributed(p),
         .n_symbols = p->symbols && p->symbols->strs.n ? p->symbols->strs.n - 1 : 0,
         .unknown_blocks = p->unknown_blocks,
     };

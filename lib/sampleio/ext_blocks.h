@@ -11,7 +11,7 @@ enum { PGK_EXT_BLOCK_TYPES = 16 };
 struct pgk_ext_blocks {
     struct pgk_ext_block v[PGK_EXT_BLOCK_TYPES]; /* in order of their first ones */
     size_t n;
-    uint64_t others;                             /* blocks of further types */
+    uint64_t others; /* blocks of further types */
 };
 
 /* Counts the blocks of all composite profiles; names are not looked at. */

@@ -77,8 +77,8 @@ static int check_composite(const struct pgk_ext_sections *all, const struct pgk_
     if (!is_composite(s) || !s->size || all->src.version >= PGK_SAMPLE_COMPOSITE)
         return 0;
     return pgk_fail(err, PGK_E_CORRUPT, .file = all->src.file, .format = all->src.format,
-                    .version = all->src.version, .offset = &s->entry_off,
-                    .record = "section table", .field = pgk_ext_section_name(s->type),
+                    .version = all->src.version, .offset = &s->entry_off, .record = "section table",
+                    .field = pgk_ext_section_name(s->type),
                     .found = PGK_F("such a section in version %u", all->src.version),
                     .expected = PGK_F("version %d, as LLVM reads it", PGK_SAMPLE_COMPOSITE),
                     .hint = DAMAGED);
@@ -125,8 +125,7 @@ static int check_section(const struct pgk_cursor *c, const struct pgk_ext_sectio
 static int check_single(const struct pgk_ext_sections *all, const struct pgk_cursor *c,
                         const struct pgk_ext_section *s, uint64_t entry_off, struct pgk_err *err)
 {
-    bool may_be_two =
-        s->type == PGK_SEC_OFFSETS || s->type == PGK_SEC_PROFILES || is_composite(s);
+    bool may_be_two = s->type == PGK_SEC_OFFSETS || s->type == PGK_SEC_PROFILES || is_composite(s);
     for (size_t i = 0; i < all->list.n; i++) {
         const struct pgk_ext_section *other = &all->list.v[i];
         bool same_half = !((s->flags ^ other->flags) & PGK_SECF_FLAT);

@@ -8,8 +8,8 @@
 #include "used_names.h"
 
 struct pgk_indexed_names {
-    PGK_VEC(uint64_t) guids;   /* as in the file */
-    uint64_t span[PGK_SPANS];  /* how many of them are in each */
+    PGK_VEC(uint64_t) guids;  /* as in the file */
+    uint64_t span[PGK_SPANS]; /* how many of them are in each */
 };
 
 /* Orders the names of the first `n` tops by heat, and sets `used->index_of` to their places. With

@@ -3,8 +3,8 @@
  * offsets; in indexed tables not even these. */
 #include "sample_binary.h"
 
-#include "eytzinger.h"
 #include "ext_sections.h"
+#include "eytzinger.h"
 #include "hash.h"
 #include "sample_metadata.h"
 #include "sample_records.h"
@@ -237,8 +237,11 @@ static int read_record(struct finder *f, size_t i, struct pgk_err *err)
     if (f->contexts)
         PGK_TRY(build_context(f, &f->wanted.v[i], &place, err));
     PGK_TRY(open_record(f, i, &c, err));
-    struct pgk_record_reader records = {.c = &c, .p = f->p, .stage = &f->stage,
-                                        .names = &f->names, .vtables = f->vtables,
+    struct pgk_record_reader records = {.c = &c,
+                                        .p = f->p,
+                                        .stage = &f->stage,
+                                        .names = &f->names,
+                                        .vtables = f->vtables,
                                         .composite = f->wanted.v[i].composite};
     PGK_TRY(pgk_sample_read_record(&records, err));
     PGK_TRY(pgk_metadata_apply(&f->metadata, f->identities.v[i], &f->stage, err));

@@ -43,9 +43,9 @@ int pgk_ext_read_spans(struct pgk_cursor *c, const struct pgk_ext_section *s,
     uint64_t off = pgk_cur_off(c), left;
     *n = 0;
     if (!(s->flags & PGK_SECF_NAMES_MD5))
-        return pgk_cur_reject(c, err, PGK_E_CORRUPT, off, .record = "name table",
-                              .field = "flags", .found = "an indexed table of strings",
-                              .expected = "one of GUIDs", .hint = DAMAGED);
+        return pgk_cur_reject(c, err, PGK_E_CORRUPT, off, .record = "name table", .field = "flags",
+                              .found = "an indexed table of strings", .expected = "one of GUIDs",
+                              .hint = DAMAGED);
     for (unsigned i = 0; i < PGK_SPANS; i++)
         names->span[i] = pgk_cur_uleb(c, "number of names of a span");
     PGK_TRY(pgk_cur_check(c, err, "name table"));

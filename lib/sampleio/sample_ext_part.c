@@ -138,8 +138,11 @@ static int read_record(struct part *r, struct pgk_cursor *c, struct pgk_err *err
     if (!pgk_stage_begin(&r->stage, name))
         return pgk_fail_nomem(err);
     r->stage.slots.v[0].head = head;
-    struct pgk_record_reader records = {.c = c, .p = r->p, .stage = &r->stage,
-                                        .names = &r->names, .vtables = r->vtables,
+    struct pgk_record_reader records = {.c = c,
+                                        .p = r->p,
+                                        .stage = &r->stage,
+                                        .names = &r->names,
+                                        .vtables = r->vtables,
                                         .composite = r->composite};
     PGK_TRY(pgk_sample_read_record(&records, err));
     return pgk_stage_commit(&r->stage, r->p, (struct pgk_stage_place){0}, 1, err);

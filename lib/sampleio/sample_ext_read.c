@@ -1,8 +1,8 @@
 /* Reading sample profiles in LLVM's extensible binary. */
 #include "sample_binary.h"
 
-#include "eytzinger.h"
 #include "ext_sections.h"
+#include "eytzinger.h"
 #include "format_row.h"
 #include "sample_format.h"
 #include "sample_metadata.h"
@@ -117,12 +117,10 @@ static int check_order(const struct pgk_cursor *c, const char *record, size_t n,
     for (size_t k = first; k < n; k = pgk_eytzinger_next(k, n)) {
         memcpy(&guid, c->at + k * sizeof guid, sizeof guid);
         if (k != first && guid <= last)
-            return pgk_cur_reject(c, err, PGK_E_CORRUPT, pgk_cur_off(c) + k * sizeof guid,
-                                  .record = record, .field = "GUID",
-                                  .found = PGK_F("0x%016" PRIx64 " after 0x%016" PRIx64, guid,
-                                                 last),
-                                  .expected = "GUIDs that rise in Eytzinger order",
-                                  .hint = DAMAGED);
+            return pgk_cur_reject(
+                c, err, PGK_E_CORRUPT, pgk_cur_off(c) + k * sizeof guid, .record = record,
+                .field = "GUID", .found = PGK_F("0x%016" PRIx64 " after 0x%016" PRIx64, guid, last),
+                .expected = "GUIDs that rise in Eytzinger order", .hint = DAMAGED);
         last = guid;
     }
     return 0;
@@ -164,9 +162,8 @@ static int check_offsets_of(struct reader *r, struct pgk_ext_section *s, struct 
 {
     struct pgk_cursor c, profiles = {0};
     bool composite = s->type == PGK_SEC_COMPOSITE_OFFSETS;
-    struct pgk_ext_section *of =
-        pgk_ext_find_half(&r->sections, composite ? PGK_SEC_COMPOSITE : PGK_SEC_PROFILES,
-                          s->flags & PGK_SECF_FLAT);
+    struct pgk_ext_section *of = pgk_ext_find_half(
+        &r->sections, composite ? PGK_SEC_COMPOSITE : PGK_SEC_PROFILES, s->flags & PGK_SECF_FLAT);
     PGK_TRY(pgk_ext_offsets(&r->sections, s, &r->names, &c, err));
     if (of)
         PGK_TRY(pgk_ext_cursor(&r->sections, of, &profiles, err));
@@ -319,8 +316,11 @@ static int read_top(struct reader *r, struct pgk_cursor *c, struct pgk_err *err)
     if (!r->contexts && w->name < r->p->function_of.n)
         __builtin_prefetch(&r->p->function_of.v[w->name]);
     PGK_TRY(step(r, r->n_read, err));
-    struct pgk_record_reader records = {.c = c, .p = r->p, .stage = &w->stage,
-                                        .names = &r->names, .vtables = r->vtables,
+    struct pgk_record_reader records = {.c = c,
+                                        .p = r->p,
+                                        .stage = &w->stage,
+                                        .names = &r->names,
+                                        .vtables = r->vtables,
                                         .composite = r->composite};
     if (!pgk_stage_begin(&w->stage, w->name))
         return pgk_fail_nomem(err);

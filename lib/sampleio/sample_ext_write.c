@@ -385,7 +385,8 @@ static bool prepare(struct writer *w)
     w->starts = pgk_mem_alloc(w->n + 1, sizeof *w->starts);
     if (!w->starts || !pgk_used_names(&w->records.names, p, w->n, w->opts->vtables))
         return false;
-    if (w->indexed && !pgk_index_names(&w->spans, &w->records.names, p, w->n, w->opts->split_layout))
+    if (w->indexed &&
+        !pgk_index_names(&w->spans, &w->records.names, p, w->n, w->opts->split_layout))
         return false;
     if (!p->kind.contexts)
         return true;
@@ -443,7 +444,7 @@ int pgk_sample_ext_write(const struct pgk_sample *p, size_t n,
                          struct pgk_err *err)
 {
     struct pgk_sample_write_opts given = *opts;
-    /* Otherwise earlier releases could not read the file, for a part that is empty in each record. */
+    /* Earlier releases could not read the file for a part that is empty in each record. */
     given.vtables &= p->has_vtables;
     opts = &given;
     if (opts->split_layout && p->kind.contexts)
@@ -454,7 +455,9 @@ int pgk_sample_ext_write(const struct pgk_sample *p, size_t n,
                                 "included, could read the file");
     PGK_TRY(check_version(opts, err));
     struct writer w = {.p = p, .n = n, .opts = opts, .out = out};
-    w.records = (struct pgk_record_writer){.p = p, .line = &w.line, .order = {.p = p},
+    w.records = (struct pgk_record_writer){.p = p,
+                                           .line = &w.line,
+                                           .order = {.p = p},
                                            .vtables = opts->vtables,
                                            .composite = opts->composite};
     int status = write_all(&w, err);

@@ -16,15 +16,15 @@ enum { PGK_SAMPLE_MAGIC_BYTES = 9 };
 #define PGK_SAMPLE_GCC_MAGIC "adcg"
 
 /* Sections of the extensible binary: name here, number in files, name for people. */
-#define PGK_SAMPLE_SECTIONS(X)                     \
-    X(SUMMARY, 1, "summary")                       \
-    X(NAMES, 2, "name table")                      \
-    X(SYMBOLS, 3, "symbol list")                   \
-    X(OFFSETS, 4, "function offset table")         \
-    X(METADATA, 5, "function metadata")            \
-    X(CONTEXTS, 6, "context table")                \
+#define PGK_SAMPLE_SECTIONS(X)                        \
+    X(SUMMARY, 1, "summary")                          \
+    X(NAMES, 2, "name table")                         \
+    X(SYMBOLS, 3, "symbol list")                      \
+    X(OFFSETS, 4, "function offset table")            \
+    X(METADATA, 5, "function metadata")               \
+    X(CONTEXTS, 6, "context table")                   \
     X(COMPOSITE_OFFSETS, 7, "composite offset table") \
-    X(PROFILES, 32, "profiles")                    \
+    X(PROFILES, 32, "profiles")                       \
     X(COMPOSITE, 33, "composite profiles")
 
 enum pgk_sample_section {

@@ -37,7 +37,8 @@ int pgk_sample_read_version(struct pgk_cursor *c, uint32_t last, struct pgk_err 
                                               ? PGK_F("version %d", PGK_SAMPLE_VERSION)
                                               : PGK_F("version %d to %u", PGK_SAMPLE_VERSION, last),
                               .hint = PGK_F("releases of LLVM read version %sand write the same; "
-                                            "have a release write one of these", version_list));
+                                            "have a release write one of these",
+                                            version_list));
     c->src.version = (uint32_t)version;
     return 0;
 }
@@ -308,8 +309,7 @@ static int read_inlinees(struct pgk_record_reader *r, uint32_t slot, struct pgk_
     return 0;
 }
 
-int pgk_sample_read_block(struct pgk_cursor *c, uint64_t *type, uint64_t *size,
-                          struct pgk_err *err)
+int pgk_sample_read_block(struct pgk_cursor *c, uint64_t *type, uint64_t *size, struct pgk_err *err)
 {
     uint64_t off = pgk_cur_off(c);
     *type = pgk_sample_uleb(c, "type of block");

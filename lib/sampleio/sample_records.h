@@ -44,8 +44,8 @@ struct pgk_sample_name_table {
                                       bytes each stand at lazy_bytes without offsets */
     PGK_VEC(uint32_t) lazy_off;
     const uint8_t *lazy_bytes;
-    bool indexed;                  /* the names are spans, each in Eytzinger order */
-    uint64_t span[PGK_SPANS];      /* names in each */
+    bool indexed;             /* the names are spans, each in Eytzinger order */
+    uint64_t span[PGK_SPANS]; /* names in each */
 };
 
 /* A lazy name: its GUID, or its `len` characters. */

@@ -53,8 +53,7 @@ static void note_left_out(const struct pgk_sample *p, const struct pgk_sample_wr
         !writer->attributes && (p->preinlined || (p->kind.contexts && !w->contexts_dropped));
     w->flow_dropped = !writer->flow && p->fs;
     w->partial_dropped = !writer->partial && opts->partial;
-    w->md5 = writer->guids && !opts->md5 && !opts->indexed &&
-             pgk_sample_names_unspelled(&p->names);
+    w->md5 = writer->guids && !opts->md5 && !opts->indexed && pgk_sample_names_unspelled(&p->names);
     if (writer->symbols && !opts->drop_symbols && !opts->symbol_guids)
         w->symbols_unspelled = pgk_sample_unspelled_symbols(p);
     w->blocks_dropped = p->unknown_blocks;
