@@ -7,6 +7,8 @@
 #include "process_map.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
@@ -51,6 +53,36 @@ static int touch_trace(void *ctx, const struct pgk_perf_trace *t)
     return 0;
 }
 
+static void check(int status, const struct pgk_err *err)
+{
+    if (status && (err->status != status || !*err->field))
+        abort();
+}
+
+/* The same bytes through a pipe, of which the first ones have been read. */
+static void stream(const uint8_t *bytes, size_t size)
+{
+    struct pgk_err err = {0};
+    struct pgk_source src = {.file = "fuzz", .format = "perf.data"};
+    struct pgk_process_map *map;
+    struct pgk_perf_data *data;
+    struct pgk_filemap head = {.bytes = bytes, .size = PGK_PERF_STREAM_HEAD};
+    size_t n = size - PGK_PERF_STREAM_HEAD;
+    int fd = memfd_create("pipe", MFD_CLOEXEC);
+    if (fd < 0 || pwrite(fd, bytes + PGK_PERF_STREAM_HEAD, n, 0) != (ssize_t)n ||
+        pgk_process_map_new(&map, &err))
+        abort();
+    const struct pgk_perf_handler handler = {map, touch_mapping, touch_task, touch_sample,
+                                             touch_trace};
+    int status = pgk_perf_data_open_stream(&data, &head, fd, &src, &err);
+    check(status, &err);
+    if (!status) {
+        check(pgk_perf_data_read(data, &handler, &err), &err);
+        pgk_perf_data_close(&data);
+    }
+    pgk_process_map_close(&map);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     struct pgk_err err = {0};
@@ -68,9 +100,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
                      : pgk_perf_text_read(&input, &src, &handler, &info, &err);
     if (!status && data)
         status = pgk_perf_data_read(data, &handler, &err);
-    if (status && (err.status != status || !*err.field))
-        abort();
+    check(status, &err);
     pgk_perf_data_close(&data);
+    if (pgk_perf_is_stream(bytes, size))
+        stream(bytes, size);
     pgk_process_map_close(&map);
     return sum == 1 ? -1 : 0;
 }

@@ -21,7 +21,7 @@ static void read_main(const uint8_t *bytes, size_t size)
     int status = pgk_sample_ext_read_function(p, bytes, size, &fuzz_source, "main", NULL, &err);
     fuzz_check_error(status, &err);
     if (!status) {
-        struct pgk_sink *out = fuzz_write(p, &bytes, &written);
+        struct pgk_sink *out = fuzz_write(p, false, &bytes, &written);
         pgk_sink_drop(&out);
     }
     pgk_sample_close(&p);
@@ -41,7 +41,7 @@ static void read_part(const uint8_t *bytes, size_t size)
                                                pgk_u64_set(functions, 2), &info, &err);
     fuzz_check_error(status, &err);
     if (!status) {
-        struct pgk_sink *out = fuzz_write(p, &bytes, &written);
+        struct pgk_sink *out = fuzz_write(p, false, &bytes, &written);
         pgk_sink_drop(&out);
     }
     pgk_sample_close(&p);

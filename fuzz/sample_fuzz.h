@@ -11,11 +11,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 static const struct pgk_source fuzz_source = {.file = "fuzz", .format = "sample profile"};
 
-static inline struct pgk_sink *fuzz_write(struct pgk_sample *p, const uint8_t **bytes,
+/* `next`: as LLVM 24 brought it. */
+static inline struct pgk_sink *fuzz_write(struct pgk_sample *p, bool next, const uint8_t **bytes,
                                           size_t *size)
 {
     struct pgk_sink *out;
-    struct pgk_sample_write_opts opts = {.struct_size = sizeof opts, .vtables = true};
+    struct pgk_sample_write_opts opts = {.struct_size = sizeof opts,
+                                         .vtables = true,
+                                         .indexed = next,
+                                         .symbol_guids = next,
+                                         .composite = next,
+                                         .split_layout = next && !p->kind.contexts};
     if (pgk_sample_finish(p, NULL) || pgk_sink_memory(&out, NULL) ||
         pgk_sample_ext_write(p, p->by_heat.n, &opts, out, NULL))
         abort();
@@ -25,17 +31,17 @@ static inline struct pgk_sink *fuzz_write(struct pgk_sample *p, const uint8_t **
 
 /* What p is as a file, and reads as; the same file again, unless some of its names are GUIDs and
  * some not: then all are GUIDs in the file, and have another order from there on. */
-static inline struct pgk_sample *fuzz_again(struct pgk_sample *p, bool same)
+static inline struct pgk_sample *fuzz_again(struct pgk_sample *p, bool next, bool same)
 {
     struct pgk_sample *again;
     struct pgk_err err = {0};
     const uint8_t *a, *b;
     size_t na, nb;
-    struct pgk_sink *out = fuzz_write(p, &a, &na);
+    struct pgk_sink *out = fuzz_write(p, next, &a, &na);
     if (pgk_sample_new(&again, &err) ||
         pgk_sample_ext_read(again, a, na, &fuzz_source, 1, NULL, &err))
         abort();
-    struct pgk_sink *out2 = fuzz_write(again, &b, &nb);
+    struct pgk_sink *out2 = fuzz_write(again, next, &b, &nb);
     if (same && (na != nb || memcmp(a, b, na)))
         abort();
     pgk_sink_drop(&out);
@@ -45,10 +51,14 @@ static inline struct pgk_sample *fuzz_again(struct pgk_sample *p, bool same)
 
 static inline void fuzz_round_trip(struct pgk_sample *p)
 {
-    struct pgk_sample *again = fuzz_again(p, !pgk_sample_names_unspelled(&p->names));
-    struct pgk_sample *third = fuzz_again(again, true);
+    struct pgk_sample *again = fuzz_again(p, false, !pgk_sample_names_unspelled(&p->names));
+    struct pgk_sample *third = fuzz_again(again, false, true);
+    struct pgk_sample *next = fuzz_again(p, true, false);
+    struct pgk_sample *fifth = fuzz_again(next, true, true);
     pgk_sample_close(&again);
     pgk_sample_close(&third);
+    pgk_sample_close(&next);
+    pgk_sample_close(&fifth);
 }
 
 static inline void fuzz_check_error(int status, const struct pgk_err *err)

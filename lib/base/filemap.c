@@ -17,39 +17,53 @@ static const uint8_t nothing[1];
 
 enum { READ_BYTES = 1 << 16 };
 
+typedef PGK_VEC(uint8_t) byte_vec;
+
+ssize_t pgk_read_some(int fd, void *into, size_t size)
+{
+    ssize_t got;
+    do
+        got = read(fd, into, size);
+    while (got < 0 && errno == EINTR);
+    return got;
+}
+
+/* Until there are `enough` bytes, or to the end. */
+static int read_more(byte_vec *buf, size_t enough, int fd, const char *name, struct pgk_err *err)
+{
+    while (buf->n < enough) {
+        if (!pgk_vec_reserve(buf, READ_BYTES))
+            return pgk_fail(err, PGK_E_NOMEM, .file = name,
+                            .hint = "give a file instead of a pipe, it needs less memory");
+        size_t space = buf->cap - buf->n < enough - buf->n ? buf->cap - buf->n : enough - buf->n;
+        ssize_t got = pgk_read_some(fd, buf->v + buf->n, space);
+        if (got < 0)
+            return pgk_fail_errno(err, name, "read");
+        if (got == 0)
+            break;
+        buf->n += (size_t)got;
+    }
+    return 0;
+}
+
+/* The buffer becomes the map's. */
+static void take_buffer(struct pgk_filemap *m, byte_vec *buf)
+{
+    if (!buf->n)
+        pgk_vec_free(buf);
+    *m = (struct pgk_filemap){.bytes = buf->n ? buf->v : nothing, .size = buf->n};
+}
+
 /* For pipes, for files that cannot be mapped and for those of /proc, whose size is 0
  * until they are read. */
 static int read_all(struct pgk_filemap *m, int fd, const char *name, struct pgk_err *err)
 {
-    PGK_VEC(uint8_t) buf = {0};
-    int status;
-    for (;;) {
-        if (!pgk_vec_reserve(&buf, READ_BYTES)) {
-            status = pgk_fail(err, PGK_E_NOMEM, .file = name,
-                              .hint = "give a file instead of a pipe, it needs less memory");
-            goto error;
-        }
-        ssize_t got = read(fd, buf.v + buf.n, buf.cap - buf.n);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0) {
-            status = pgk_fail_errno(err, name, "read");
-            goto error;
-        }
-        if (got == 0)
-            break;
-        buf.n += (size_t)got;
-    }
-    if (buf.n == 0) {
+    byte_vec buf = {0};
+    int status = read_more(&buf, SIZE_MAX, fd, name, err);
+    if (status)
         pgk_vec_free(&buf);
-        *m = (struct pgk_filemap){.bytes = nothing};
-        return 0;
-    }
-    *m = (struct pgk_filemap){.bytes = buf.v, .size = buf.n};
-    return 0;
-
-error:
-    pgk_vec_free(&buf);
+    else
+        take_buffer(m, &buf);
     return status;
 }
 
@@ -81,14 +95,12 @@ static int map_fd(struct pgk_filemap *m, int fd, const char *name, struct pgk_er
 
 /* The content of a compressed file, the first bytes at least, takes the place of its bytes; that
  * before its damage, too. */
-static int open_fd(struct pgk_filemap *m, int fd, const char *name, size_t enough,
-                   struct pgk_err *err)
+static int unpack(struct pgk_filemap *m, struct pgk_filemap raw, const char *name, size_t enough,
+                  struct pgk_err *err)
 {
-    struct pgk_filemap raw = {0};
     uint8_t *bytes;
     size_t size;
     bool cut;
-    PGK_TRY(map_fd(&raw, fd, name, err));
     enum pgk_compression how = pgk_compression_of(raw.bytes, raw.size);
     if (how == PGK_PLAIN) {
         *m = raw;
@@ -103,6 +115,14 @@ static int open_fd(struct pgk_filemap *m, int fd, const char *name, size_t enoug
         pgk_mem_free(bytes);
     *m = (struct pgk_filemap){.bytes = size ? bytes : nothing, .size = size, .cut = cut};
     return status;
+}
+
+static int open_fd(struct pgk_filemap *m, int fd, const char *name, size_t enough,
+                   struct pgk_err *err)
+{
+    struct pgk_filemap raw = {0};
+    PGK_TRY(map_fd(&raw, fd, name, err));
+    return unpack(m, raw, name, enough, err);
 }
 
 static int open_path(struct pgk_filemap *m, const char *path, size_t enough, struct pgk_err *err)
@@ -138,6 +158,62 @@ int pgk_filemap_open_head(struct pgk_filemap *m, const char *path, struct pgk_er
     enum { HEAD_BYTES = 64 << 10 };
     int status = open_path(m, path, HEAD_BYTES, err);
     return pgk_is_damage(status) ? 0 : status;
+}
+
+static bool is_pipe(int fd)
+{
+    struct stat st;
+    return !fstat(fd, &st) && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode));
+}
+
+static int open_pipe(struct pgk_filemap *m, const char *name, size_t head,
+                     bool (*is_streamed)(const uint8_t *, size_t), int *fd, struct pgk_err *err)
+{
+    byte_vec buf = {0};
+    struct pgk_filemap raw;
+    int status = read_more(&buf, head, *fd, name, err);
+    bool streamed = !status && is_streamed(buf.v, buf.n);
+    if (!status && !streamed)
+        status = read_more(&buf, SIZE_MAX, *fd, name, err);
+    if (!streamed) {
+        close(*fd);
+        *fd = -1;
+    }
+    if (status) {
+        pgk_vec_free(&buf);
+        return status;
+    }
+    take_buffer(&raw, &buf);
+    if (!streamed)
+        return unpack(m, raw, name, SIZE_MAX, err);
+    *m = raw;
+    return 0;
+}
+
+int pgk_filemap_open_stream(struct pgk_filemap *m, const char *path, size_t head,
+                            bool (*is_streamed)(const uint8_t *, size_t), int *fd,
+                            struct pgk_err *err)
+{
+    struct pgk_filemap whole = {0};
+    bool dash = strcmp(path, "-") == 0;
+    *fd = dash ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
+               : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    const char *name = dash ? "standard input" : path;
+    if (*fd < 0)
+        return pgk_fail_errno(err, name, "open");
+    int status = 0;
+    if (is_pipe(*fd)) {
+        status = open_pipe(&whole, name, head, is_streamed, fd, err);
+    } else {
+        status = open_fd(&whole, *fd, name, SIZE_MAX, err);
+        close(*fd);
+        *fd = -1;
+    }
+    if (status)
+        pgk_filemap_close(&whole);
+    else
+        *m = whole;
+    return status;
 }
 
 void pgk_filemap_done(const struct pgk_filemap *m, size_t first, size_t end)

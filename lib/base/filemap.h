@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct pgk_filemap {
     const uint8_t *bytes;
@@ -25,6 +26,13 @@ int pgk_filemap_open_damaged(struct pgk_filemap *m, const char *path, struct pgk
 /* As pgk_filemap_open, to look at the beginning: of a compressed file perhaps only the first pieces
  * are there, or those before its damage; `cut` says so. */
 int pgk_filemap_open_head(struct pgk_filemap *m, const char *path, struct pgk_err *err);
+/* As pgk_filemap_open; but of a pipe whose first `head` bytes `is_streamed` accepts only these are
+ * read, and the rest is to be read from `*fd`, which the caller closes. Otherwise `*fd` is -1. */
+int pgk_filemap_open_stream(struct pgk_filemap *m, const char *path, size_t head,
+                            bool (*is_streamed)(const uint8_t *bytes, size_t size), int *fd,
+                            struct pgk_err *err);
+/* As read(), again after signals. */
+ssize_t pgk_read_some(int fd, void *into, size_t size);
 /* Tells the kernel that the bytes from `first` to before `end` will not be read again; a page that
  * extends beyond `end` is kept. */
 void pgk_filemap_done(const struct pgk_filemap *m, size_t first, size_t end);

@@ -12,6 +12,7 @@
 #include "message.h"
 #include "opts.h"
 #include "path.h"
+#include "perf_data.h"
 #include "probes.h"
 #include "address_counts.h"
 
@@ -19,6 +20,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static int list_known(struct pgk_gen *g, struct pgk_err *err)
 {
@@ -232,10 +234,11 @@ int pgk_gen_other_build(struct pgk_gen *g, const char *path, const char *found,
                             "--skip-other-builds");
 }
 
-static int add_recording(struct pgk_gen *g, struct pgk_filemap *map, const char *path,
+/* `fd`: where the rest of a pipe comes from, or -1. */
+static int add_recording(struct pgk_gen *g, struct pgk_filemap *map, int fd, const char *path,
                          struct pgk_err *err)
 {
-    PGK_TRY(pgk_perf_input_open_map(&g->input, map, path, err));
+    PGK_TRY(pgk_perf_input_open_stream(&g->input, map, fd, path, err));
     memset(g->windows, 0, sizeof g->windows);
     int status = pgk_address_space_open(&g->space, g->binaries, err);
     g->space.kernel = g->opts.kernel;
@@ -271,8 +274,10 @@ int pgk_gen_add_file(struct pgk_gen *g, const char *path, pgk_format_rows row_at
                      struct pgk_err *err)
 {
     struct pgk_filemap map;
+    int fd;
     g->err = err;
-    PGK_TRY(pgk_filemap_open(&map, path, err));
+    PGK_TRY(pgk_filemap_open_stream(&map, path, PGK_PERF_STREAM_HEAD, pgk_perf_is_stream, &fd,
+                                    err));
     bool branches = pgk_branches_sniff(map.bytes, map.size),
          counts = !branches && pgk_address_counts_sniff(map.bytes, map.size);
     const struct pgk_format_row *row =
@@ -282,7 +287,9 @@ int pgk_gen_add_file(struct pgk_gen *g, const char *path, pgk_format_rows row_at
         status = row        ? pgk_gen_add_profile(g, row, &map, path, err)
                  : counts   ? add_raw(g, &map, path, err)
                  : branches ? pgk_gen_add_branches(g, &map, path, err)
-                            : add_recording(g, &map, path, err);
+                            : add_recording(g, &map, fd, path, err);
+    else if (fd >= 0)
+        close(fd);
     pgk_filemap_close(&map);
     return status;
 }

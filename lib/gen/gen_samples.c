@@ -768,5 +768,6 @@ int pgk_gen_on_mapping(void *ctx, const struct pgk_perf_mapping *m)
 int pgk_gen_on_task(void *ctx, const struct pgk_perf_task *t)
 {
     struct pgk_gen *g = ctx;
+    memset(g->windows, 0, sizeof g->windows);
     return pgk_process_map_task(g->space.map, t, g->err);
 }

@@ -4,6 +4,7 @@
 #include "mem.h"
 
 #include <inttypes.h>
+#include <unistd.h>
 
 enum { HEADER_SIZE = 104, PIPE_HEADER_SIZE = 16, FEATURES = 256 };
 #define MAGIC_OTHER_ORDER UINT64_C(0x50455246494c4532)
@@ -141,12 +142,25 @@ static int about_pass(void *ctx, const struct perf_record *record)
     return pgk_perf_about(p->file, record, p->err);
 }
 
-int pgk_perf_data_open(struct pgk_perf_data **into, struct pgk_filemap *map,
-                       const struct pgk_source *src, struct pgk_err *err)
+bool pgk_perf_is_stream(const uint8_t *bytes, size_t size)
+{
+    uint64_t head[2];
+    if (size < sizeof head)
+        return false;
+    memcpy(head, bytes, sizeof head);
+    return head[0] == PGK_PERF_DATA_MAGIC && head[1] == PIPE_HEADER_SIZE;
+}
+
+int pgk_perf_data_open_stream(struct pgk_perf_data **into, struct pgk_filemap *map, int fd,
+                              const struct pgk_source *src, struct pgk_err *err)
 {
     struct pgk_perf_data *file = pgk_mem_zalloc(1, sizeof *file);
-    if (!file)
+    if (!file) {
+        if (fd >= 0)
+            close(fd);
         return pgk_fail_nomem(err);
+    }
+    file->fd = fd;
     file->map = map;
     file->bytes = map->bytes;
     file->size = map->size;
@@ -154,13 +168,19 @@ int pgk_perf_data_open(struct pgk_perf_data **into, struct pgk_filemap *map,
     file->src.base_off = 0;
     file->info = (struct pgk_perf_info){.form = "perf.data", .cpu = "", .bytes = map->size};
     int status = read_header(file, err);
-    if (!status && file->pipe) /* which has no index of what it says about itself */
+    if (!status && file->pipe && fd < 0) /* which has no index of what it says about itself */
         status = pgk_perf_walk(file, about_pass, &(struct pass){file, NULL, err}, err);
     if (status)
         pgk_perf_data_close(&file);
     else
         *into = file;
     return status;
+}
+
+int pgk_perf_data_open(struct pgk_perf_data **into, struct pgk_filemap *map,
+                       const struct pgk_source *src, struct pgk_err *err)
+{
+    return pgk_perf_data_open_stream(into, map, -1, src, err);
 }
 
 static int sideband_pass(void *ctx, const struct perf_record *record)
@@ -186,28 +206,42 @@ static int pass_trace(const struct pass *p, const struct perf_record *record)
     return p->handler->trace ? p->handler->trace(p->handler->ctx, &t) : 0;
 }
 
+int pgk_perf_pass_sample(struct pgk_perf_data *file, const struct perf_record *record,
+                         const struct pgk_perf_handler *handler, struct pgk_err *err)
+{
+    struct pgk_perf_sample sample;
+    if (record->type == RECORD_AUXTRACE)
+        return pass_trace(&(struct pass){file, handler, err}, record);
+    if (record->type != RECORD_SAMPLE)
+        return 0;
+    file->info.samples++;
+    PGK_TRY(pgk_perf_sample(file, record, &sample, err));
+    return handler->sample ? handler->sample(handler->ctx, &sample) : 0;
+}
+
 static int sample_pass(void *ctx, const struct perf_record *record)
 {
     struct pass *p = ctx;
-    struct pgk_perf_sample sample;
-    if (record->type == RECORD_AUXTRACE)
-        return pass_trace(p, record);
-    if (record->type != RECORD_SAMPLE)
+    return pgk_perf_pass_sample(p->file, record, p->handler, p->err);
+}
+
+int pgk_perf_need_events(const struct pgk_perf_data *file, struct pgk_err *err)
+{
+    if (file->events.n)
         return 0;
-    p->file->info.samples++;
-    PGK_TRY(pgk_perf_sample(p->file, record, &sample, p->err));
-    return p->handler->sample ? p->handler->sample(p->handler->ctx, &sample) : 0;
+    return pgk_fail(err, PGK_E_CORRUPT, .file = file->src.file, .format = file->src.format,
+                    .offset = &file->data_off, .record = "header", .field = "events",
+                    .found = "none", .expected = "one at least",
+                    .hint = "perf was killed before it recorded anything; record again");
 }
 
 int pgk_perf_data_read(struct pgk_perf_data *file, const struct pgk_perf_handler *handler,
                        struct pgk_err *err)
 {
     struct pass pass = {file, handler, err};
-    if (!file->events.n)
-        return pgk_fail(err, PGK_E_CORRUPT, .file = file->src.file, .format = file->src.format,
-                        .offset = &file->data_off, .record = "header", .field = "events",
-                        .found = "none", .expected = "one at least",
-                        .hint = "perf was killed before it recorded anything; record again");
+    if (file->fd >= 0)
+        return pgk_perf_stream_read(file, handler, err);
+    PGK_TRY(pgk_perf_need_events(file, err));
     file->info.samples = file->info.mappings = file->info.tasks = file->info.lost_samples = 0;
     PGK_TRY(pgk_perf_walk(file, sideband_pass, &pass, err));
     return pgk_perf_walk(file, sample_pass, &pass, err);
@@ -234,6 +268,8 @@ void pgk_perf_data_close(struct pgk_perf_data **file)
     pgk_vec_free(&f->pmus);
     pgk_vec_free(&f->branches);
     pgk_vec_free(&f->chain);
+    if (f->fd >= 0)
+        close(f->fd);
     pgk_mem_free(f);
     *file = NULL;
 }

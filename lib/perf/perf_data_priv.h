@@ -25,6 +25,7 @@ struct pgk_perf_data {
     size_t size;
     struct pgk_source src;
     bool pipe;
+    int fd; /* of a pipe whose records come as they are read; else -1 */
     uint64_t data_off, data_end;
 
     struct pgk_perf_info info;
@@ -51,7 +52,8 @@ enum { SAMPLE_TID = 1 << 1, SAMPLE_TIME = 1 << 2, SAMPLE_ID = 1 << 6, SAMPLE_CPU
 enum perf_record_type {
     RECORD_MMAP = 1, RECORD_LOST = 2, RECORD_COMM = 3, RECORD_EXIT = 4, RECORD_FORK = 7,
     RECORD_SAMPLE = 9, RECORD_MMAP2 = 10, RECORD_LOST_SAMPLES = 13,
-    RECORD_ATTR = 64, RECORD_TRACING_DATA = 66, RECORD_BUILD_ID = 67, RECORD_AUXTRACE_INFO = 70,
+    RECORD_ATTR = 64, RECORD_TRACING_DATA = 66, RECORD_BUILD_ID = 67, RECORD_FINISHED_ROUND = 68,
+    RECORD_AUXTRACE_INFO = 70,
     RECORD_AUXTRACE = 71, RECORD_FEATURE = 80, RECORD_COMPRESSED = 81, RECORD_COMPRESSED2 = 83,
 };
 
@@ -73,6 +75,19 @@ typedef int perf_record_fn(void *ctx, const struct perf_record *record);
 /* Calls `fn` for each record of the data section, unpacking compressed ones. */
 int pgk_perf_walk(const struct pgk_perf_data *file, perf_record_fn *fn, void *ctx,
                   struct pgk_err *err);
+
+/* The same for what comes through the pipe. */
+int pgk_perf_walk_stream(struct pgk_perf_data *file, perf_record_fn *fn, void *ctx,
+                         struct pgk_err *err);
+
+/* Passes all of a pipe to the handler as it comes, samples after the mappings that they need. */
+int pgk_perf_stream_read(struct pgk_perf_data *file, const struct pgk_perf_handler *handler,
+                         struct pgk_err *err);
+/* A sample or a trace. */
+int pgk_perf_pass_sample(struct pgk_perf_data *file, const struct perf_record *record,
+                         const struct pgk_perf_handler *handler, struct pgk_err *err);
+/* PGK_E_CORRUPT for a recording without events. */
+int pgk_perf_need_events(const struct pgk_perf_data *file, struct pgk_err *err);
 
 /* Cursor over the body of a record, with messages that name it. */
 struct pgk_cursor pgk_perf_body(const struct pgk_perf_data *file, const struct perf_record *record);

@@ -5,6 +5,8 @@
 #include "perf_data.h"
 #include "perf_text.h"
 
+#include <unistd.h>
+
 struct pgk_perf_input {
     struct pgk_filemap map;
     struct pgk_source src;
@@ -23,13 +25,14 @@ bool pgk_perf_sniff(const uint8_t *bytes, size_t size)
     return is_perf_data(bytes, size) || pgk_perf_text_sniff(bytes, size);
 }
 
-static int open_mapped(struct pgk_perf_input *input, struct pgk_err *err)
+/* Only what is perf.data can have a rest. */
+static int open_mapped(struct pgk_perf_input *input, int fd, struct pgk_err *err)
 {
     const uint8_t *bytes = input->map.bytes;
     size_t size = input->map.size;
     if (is_perf_data(bytes, size)) {
         input->src.format = "perf.data";
-        return pgk_perf_data_open(&input->data, &input->map, &input->src, err);
+        return pgk_perf_data_open_stream(&input->data, &input->map, fd, &input->src, err);
     }
     input->src.format = "text of perf";
     if (!pgk_perf_text_sniff(bytes, size))
@@ -45,16 +48,24 @@ static int open_mapped(struct pgk_perf_input *input, struct pgk_err *err)
 int pgk_perf_input_open_map(struct pgk_perf_input **into, struct pgk_filemap *map,
                             const char *path, struct pgk_err *err)
 {
+    return pgk_perf_input_open_stream(into, map, -1, path, err);
+}
+
+int pgk_perf_input_open_stream(struct pgk_perf_input **into, struct pgk_filemap *map, int fd,
+                               const char *path, struct pgk_err *err)
+{
     struct pgk_perf_input *input = pgk_mem_zalloc(1, sizeof *input);
     if (!input || !(input->path = pgk_mem_strdup(path))) {
         pgk_mem_free(input);
         pgk_filemap_close(map);
+        if (fd >= 0)
+            close(fd);
         return pgk_fail_nomem(err);
     }
     input->src.file = input->path;
     input->map = *map;
     *map = (struct pgk_filemap){0};
-    int status = open_mapped(input, err);
+    int status = open_mapped(input, fd, err);
     if (status)
         pgk_perf_input_close(&input);
     else

@@ -14,6 +14,10 @@ int pgk_perf_input_open(struct pgk_perf_input **input, const char *path, struct 
  */
 int pgk_perf_input_open_map(struct pgk_perf_input **input, struct pgk_filemap *map,
                             const char *path, struct pgk_err *err);
+/* As pgk_perf_input_open_map, of a pipe whose rest is read from `fd` (pgk_perf_data_open_stream),
+ * which is taken over; -1: there is no rest. */
+int pgk_perf_input_open_stream(struct pgk_perf_input **input, struct pgk_filemap *map, int fd,
+                               const char *path, struct pgk_err *err);
 /* Passes its content to `handler` (see perf_event.h). May be called again. */
 int pgk_perf_input_read(struct pgk_perf_input *input, const struct pgk_perf_handler *handler,
                         struct pgk_err *err);

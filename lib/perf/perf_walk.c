@@ -13,6 +13,7 @@ struct walk {
     struct pgk_err *err;
     uint64_t ordinal;
     uint64_t released; /* offset */
+    bool stream;       /* more bytes come */
     /* Packed records are one stream of bytes, in which a record may begin in one piece and end
      * in the next. */
     ZSTD_DStream *unpack;
@@ -41,6 +42,8 @@ static int take_trailing(struct walk *w, struct perf_record *record, struct pgk_
     else
         return 0;
     PGK_TRY(pgk_cur_check(&body, w->err, PGK_F("record %" PRIu64, w->ordinal)));
+    if (w->stream && record->trailing_size > pgk_cur_left(c))
+        return 0;
     record->trailing = pgk_cur_take(c, record->trailing_size, "trace");
     return pgk_cur_check(c, w->err, PGK_F("trace after record %" PRIu64, w->ordinal));
 }
@@ -82,6 +85,11 @@ static int visit(struct walk *w, struct pgk_cursor *c, bool partial, bool packed
                                      .ordinal = w->ordinal};
         record.body = pgk_cur_take(c, record.size, "record");
         PGK_TRY(take_trailing(w, &record, c));
+        if (record.trailing_size && !record.trailing) { /* with what comes */
+            c->at = head;
+            w->ordinal--;
+            return 0;
+        }
         if (type == RECORD_COMPRESSED || type == RECORD_COMPRESSED2)
             PGK_TRY(packed ? pgk_cur_reject(c, w->err, PGK_E_CORRUPT, record.at,
                                             .field = "record type",
@@ -156,5 +164,47 @@ int pgk_perf_walk(const struct pgk_perf_data *file, perf_record_fn *fn, void *ct
             .expected = "all of it", .hint = "the recording is cut short; record again");
     ZSTD_freeDStream(w.unpack);
     pgk_vec_free(&w.unpacked);
+    return status;
+}
+
+/* What is left of a piece and the next one. */
+int pgk_perf_walk_stream(struct pgk_perf_data *file, perf_record_fn *fn, void *ctx,
+                         struct pgk_err *err)
+{
+    struct walk w = {.file = file, .fn = fn, .ctx = ctx, .err = err, .stream = true};
+    PGK_VEC(uint8_t) bytes = {0};
+    struct pgk_source src = file->src;
+    struct pgk_cursor c;
+    ssize_t got = 1;
+    int status = 0;
+    src.base_off = file->data_off;
+    while (got > 0 && !status) {
+        if (!pgk_vec_reserve(&bytes, PIECE_BYTES)) {
+            status = pgk_fail_nomem(err);
+            break;
+        }
+        got = pgk_read_some(file->fd, bytes.v + bytes.n, PIECE_BYTES);
+        if (got < 0) {
+            status = pgk_fail_errno(err, file->src.file, "read");
+            break;
+        }
+        bytes.n += (size_t)got;
+        w.stream = got > 0;
+        pgk_cur_init(&c, bytes.v, bytes.n, &src);
+        status = visit(&w, &c, w.stream, false);
+        size_t done = (size_t)(c.at - c.start);
+        memmove(bytes.v, bytes.v + done, bytes.n - done);
+        bytes.n -= done;
+        src.base_off += done;
+    }
+    file->info.bytes = src.base_off + bytes.n;
+    if (!status && w.unpacked.n)
+        status = pgk_cur_reject(
+            &c, err, PGK_E_TRUNCATED, src.base_off, .record = "packed records",
+            .field = "last record", .found = PGK_F("%zu bytes of it", w.unpacked.n),
+            .expected = "all of it", .hint = "the recording is cut short; record again");
+    ZSTD_freeDStream(w.unpack);
+    pgk_vec_free(&w.unpacked);
+    pgk_vec_free(&bytes);
     return status;
 }

@@ -344,7 +344,7 @@ static bool has_vtables(const struct pgk_sample *p, uint32_t node)
 }
 
 /* Names that were read may be filtered out by now. */
-static bool any_vtables(const struct pgk_sample *p)
+bool pgk_sample_any_vtables(const struct pgk_sample *p)
 {
     bool any = false;
     for (size_t i = 0; p->has_vtables && i < p->by_age.n && !any; i++)
@@ -370,7 +370,7 @@ void pgk_sample_info(const struct pgk_sample *p, struct pgk_sample_info *info)
         .partial = p->partial,
         .names_missing = pgk_sample_names_unspelled(&p->names),
         .symbols = p->has_symbols,
-        .vtables = any_vtables(p),
+        .vtables = pgk_sample_any_vtables(p),
         .functions = p->by_heat.n,
         .conflicts = p->lost,
         .conflict_samples = p->lost_samples,

@@ -271,6 +271,8 @@ static inline void pgk_sample_prefetch_records(const struct pgk_sample *p, uint3
 PGK_MUST_USE int pgk_sample_set_kind(struct pgk_sample *p, bool contexts, bool probes,
                                      const char *file, struct pgk_err *err);
 bool pgk_sample_add_symbol(struct pgk_sample *p, const char *s, size_t len);
+/* Of a finished profile: whether there is a type of an object. */
+bool pgk_sample_any_vtables(const struct pgk_sample *p);
 /* Symbols that are known by their GUID alone. */
 size_t pgk_sample_unspelled_symbols(const struct pgk_sample *p);
 /* Those of another profile's list. */

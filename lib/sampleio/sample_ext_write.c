@@ -445,7 +445,7 @@ int pgk_sample_ext_write(const struct pgk_sample *p, size_t n,
 {
     struct pgk_sample_write_opts given = *opts;
     /* Earlier releases could not read the file for a part that is empty in each record. */
-    given.vtables &= p->has_vtables;
+    given.vtables = opts->vtables && pgk_sample_any_vtables(p);
     opts = &given;
     if (opts->split_layout && p->kind.contexts)
         return pgk_fail(err, PGK_E_ARG, .format = "extensible binary",
