@@ -1,4 +1,4 @@
-/* Command lines of AutoFDO's tools and of gcov-tool. */
+/* Command lines of AutoFDO's tools, of those that gcc 17 is to have instead, and of gcov-tool. */
 #include "compat.h"
 
 #include <stdlib.h>
@@ -45,9 +45,9 @@ static const struct compat_choice profilers[] = {
 
 /* The environment decides, as scripts of old name a version that their compiler no longer takes.
  * What create_gcov writes without a version no compiler takes. */
-static void choose_gcc(struct compat_call *call)
+static void choose_gcc_or(struct compat_call *call, const char *default_release)
 {
-    static const char *const releases[] = {"gcc15", "gcc11", "gcc15", "gcc16"};
+    const char *const releases[] = {default_release, "gcc11", "gcc15", "gcc16"};
     const char *to = getenv("PGOKIT_TO_GCC"), *version = compat_value(call, "gcov_version");
     char *end = NULL;
     unsigned long number = version ? strtoul(version, &end, 0) : 0;
@@ -63,6 +63,11 @@ static void choose_gcc(struct compat_call *call)
     call->to = compat_text("--to=%s", releases[number]);
 }
 
+static void choose_gcc(struct compat_call *call)
+{
+    choose_gcc_or(call, "gcc15");
+}
+
 static const struct compat_option create_gcov_options[] = {
     {"binary", COMPAT_VALUE, "--binary=%s", .absent = "data.binary"},
     {"profile", COMPAT_OPERAND, .absent = "perf.data"},
@@ -70,6 +75,38 @@ static const struct compat_option create_gcov_options[] = {
     GCOV_VERSION,
     {"profiler", COMPAT_CHOICE, .choices = profilers},
     USE_LBR,
+    GFLAGS_ROWS,
+    {0},
+};
+
+/* ---- gcc's own ---- */
+
+/* gcc's Makefiles and test suite call these tools, which take what create_gcov and profile_merger
+ * do, with the version that the compiler reads. They write none below 3. */
+static void choose_gcc_17(struct compat_call *call)
+{
+    choose_gcc_or(call, "gcc16");
+}
+
+#define AFDO_GCOV_VERSION                                                                      \
+    {"gcov_version", COMPAT_VALUE,                                                             \
+     .note = "--to=gcc16 for 3 and if it is not given, --to=gcc11 for 1, --to=gcc15 for 2; "   \
+             "PGOKIT_TO_GCC decides alone, if it is set. Version 4 is a draft, and refused"}
+
+static const struct compat_option afdo_create_options[] = {
+    {"binary", COMPAT_VALUE, "--binary=%s", .absent = "data.binary"},
+    {"profile", COMPAT_OPERAND, .absent = "perf.data"},
+    {"gcov", COMPAT_VALUE, "--output=%s", .absent = "fbdata.afdo"},
+    AFDO_GCOV_VERSION,
+    {"profiler", COMPAT_CHOICE, .choices = profilers},
+    USE_LBR,
+    GFLAGS_ROWS,
+    {0},
+};
+
+static const struct compat_option afdo_merge_options[] = {
+    {"output_file o", COMPAT_VALUE, "--output=%s", .absent = "fbdata.afdo"},
+    AFDO_GCOV_VERSION,
     GFLAGS_ROWS,
     {0},
 };
@@ -220,6 +257,12 @@ const struct compat_tool compat_tools_gcc[] = {
     {"profile_merger", NULL, "adds up sample profiles", .operands = "FILE...",
      .syntax = COMPAT_GFLAGS, .verb = "merge --quiet", .options = merger_options,
      .choose = choose_merger, .replaces = "create_gcov"},
+    {"afdo_create", NULL, "makes a profile for gcc -fauto-profile of a recording",
+     .syntax = COMPAT_GFLAGS, .verb = "gen --no-next", .options = afdo_create_options,
+     .choose = choose_gcc_17},
+    {"afdo_merge", NULL, "adds up profiles for gcc -fauto-profile", .operands = "FILE...",
+     .syntax = COMPAT_GFLAGS, .verb = "merge --quiet", .options = afdo_merge_options,
+     .choose = choose_gcc_17, .replaces = "create_gcov"},
     {"dump_gcov", NULL, "prints a sample profile", .operands = "FILE", .syntax = COMPAT_GFLAGS,
      .verb = "convert --quiet --to=text --output=-", .options = dump_gcov_options},
     {"gcov-tool", "merge", "adds up counters of two runs", .operands = "FOLDER FOLDER",

@@ -286,8 +286,8 @@ def profgen(work):
 # How gcc's own makefiles call both tools, in gcc/c/Make-lang.in.
 MAKEFILE = """
 PERF_DATA = perf.data
-CREATE_GCOV = create_gcov
-PROFILE_MERGER = profile_merger
+CREATE_GCOV = CREATOR
+PROFILE_MERGER = MERGE_WITH
 exeext =
 all.fda: t.fda t2.fda
 \t$(PROFILE_MERGER) $(shell ls -ha t*.fda) --output_file all.fda -gcov_version VERSION
@@ -298,19 +298,22 @@ t2.fda: t.fda
 """
 
 
-def gcc_makefile(work, release):
-    """As `make autoprofiledbootstrap` of gcc calls create_gcov; gcc then takes the profile."""
+def gcc_makefile(work, release, creator="create_gcov", merger="profile_merger"):
+    """As `make autoprofiledbootstrap` of gcc calls create_gcov, or what gcc 17 is to have under the
+    same variable; gcc then takes the profile."""
     names = Names(work)
     gcc = peer(f"gcc-{release}")
     exe = built(names, gcc, 30000, "-gdwarf-4", "-static")
     os.rename(traced(names, exe), names.path("perf.data"))
-    for name in ("create_gcov", "profile_merger", "dump_gcov"):
+    for name in (creator, merger, "dump_gcov"):
         names.tool(name)
     # The number that makefiles of gcc 12 name is that of older releases.
     version, env = (3, {}) if release == 16 else (2, {})
     if release == 12:
         version, env = 1, {"PGOKIT_TO_GCC": "gcc12"}
-    write(names.path("Makefile"), MAKEFILE.replace("VERSION", str(version)).encode())
+    rules = MAKEFILE.replace("VERSION", str(version))
+    rules = rules.replace("CREATOR", creator).replace("MERGE_WITH", merger)
+    write(names.path("Makefile"), rules.encode())
     path = f"{names.path('bin')}:{os.environ['PATH']}"
     result = run("make", cwd=names.folder, env={"PATH": path, **env})
     require(result.code == 0, str(result))
@@ -420,6 +423,8 @@ def add_cases(work, tap):
     tap.add("llvm-profgen", profgen, work)
     for release in (12, 14, 16):
         tap.add(f"the makefile of gcc {release}", gcc_makefile, work, release)
+    tap.add("the makefile of gcc 16 with afdo_create", gcc_makefile, work, 16, "afdo_create",
+            "afdo_merge")
     tap.add("create_gcov", beside_create_gcov, work)
     tap.add("create_llvm_prof", for_clang, work)
     for release in (12, 14, 16):
