@@ -122,8 +122,8 @@ static const struct option_row output_rows[] = {
      .page = "with a folder, the files are `DIR/NAME.afdo`; a library without debug information, "
              "or without samples in functions, is named in a warning (exit status 1)"},
     {"to", 0, "NAME",
-     "extbinary (default), text, binary, llvm14 to llvm24 (extbinary with what that release reads), "
-     "or for -fauto-profile of gcc gcc11 (for 5 to 11) to gcc16 "
+     "extbinary (default), text, binary, llvm14 to llvm24 (extbinary with what it reads), or "
+     "for -fauto-profile of gcc gcc11 (for 5 to 11) to gcc16 "
      "(gcc: gcc15)", OPTION_CALL(take_to), OPTION_WORDS(sample_output_word),
      .page = "for gcc, the profile is by lines, unless another `--mode` is given, and "
              "discriminators are plain numbers"},

@@ -161,9 +161,23 @@ static const struct compat_option dump_gcov_options[] = {
     {0},
 };
 
+/* As from a makefile that lists what recordings gave, which may be nothing. */
+static void need_profiles(struct compat_call *call)
+{
+    if (!call->operands.n)
+        compat_refuse(call, "FILE", "is missing: there is no profile to merge");
+}
+
+static void choose_afdo_merge(struct compat_call *call)
+{
+    need_profiles(call);
+    choose_gcc_17(call);
+}
+
 /* gcc's profiles have a version, and LLVM's a format. */
 static void choose_merger(struct compat_call *call)
 {
+    need_profiles(call);
     const char *format = compat_value(call, "format");
     if (!compat_is_true(call, "is_llvm")) {
         choose_gcc(call);
@@ -262,7 +276,7 @@ const struct compat_tool compat_tools_gcc[] = {
      .choose = choose_gcc_17},
     {"afdo_merge", NULL, "adds up profiles for gcc -fauto-profile", .operands = "FILE...",
      .syntax = COMPAT_GFLAGS, .verb = "merge --quiet", .options = afdo_merge_options,
-     .choose = choose_gcc_17, .replaces = "create_gcov"},
+     .choose = choose_afdo_merge, .replaces = "create_gcov"},
     {"dump_gcov", NULL, "prints a sample profile", .operands = "FILE", .syntax = COMPAT_GFLAGS,
      .verb = "convert --quiet --to=text --output=-", .options = dump_gcov_options},
     {"gcov-tool", "merge", "adds up counters of two runs", .operands = "FOLDER FOLDER",

@@ -44,8 +44,8 @@ static const char *to_word(size_t i)
 
 static const struct option_row rows[] = {
     {"to", 0, "NAME",
-     "extbinary (default), text, binary, llvm14 to llvm24 (extbinary with what that release reads), "
-     "or for -fauto-profile of gcc gcc11 (for 5 to 11) to gcc16 "
+     "extbinary (default), text, binary, llvm14 to llvm24 (extbinary with what it reads), or "
+     "for -fauto-profile of gcc gcc11 (for 5 to 11) to gcc16 "
      "(gcc: gcc15); or for viewers: " CLI_VIEWERS, OPTION_CALL(take_to),
      OPTION_WORDS(to_word),
      .page = "see [pgokit report](pgokit-report.md)"},

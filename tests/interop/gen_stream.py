@@ -13,8 +13,16 @@ import perf_writer
 from peers import Skip, main, read, require, run, tool, write
 
 SOURCE = """
-__attribute__((noinline)) int warm(int n) { int s = 0; for (int i = 0; i < n; i++) s += i * i ^ n; return s; }
-__attribute__((noinline)) int cold(int n) { int s = 1; for (int i = 1; i < n; i++) s = s * i % 1000003; return s; }
+__attribute__((noinline)) int warm(int n) {
+  int s = 0;
+  for (int i = 0; i < n; i++) s += i * i ^ n;
+  return s;
+}
+__attribute__((noinline)) int cold(int n) {
+  int s = 1;
+  for (int i = 1; i < n; i++) s = s * i % 1000003;
+  return s;
+}
 int main(void) {
   volatile int x = 0;
   for (int i = 0; i < 200000; i++) { x += warm(1000); if (i % 3 == 0) x += cold(1000); }
@@ -130,7 +138,8 @@ def memory_stays(program):
     grown = peaks[1] - peaks[0]
     require(grown < 2048, f"{peaks[0]} KiB at first, {peaks[1]} KiB for {200 // 4} times the "
                           f"samples ({200 * len(block) >> 20} MiB)")
-    return f"{peaks[0]} KiB, and {peaks[1]} KiB for 4,000,000 samples ({200 * len(block) >> 20} MiB)"
+    return (f"{peaks[0]} KiB, and {peaks[1]} KiB for 4,000,000 samples "
+            f"({200 * len(block) >> 20} MiB)")
 
 
 def cut_or_damaged(program):
