@@ -8,6 +8,7 @@ import shutil
 BROUGHT = os.environ.get("PGOKIT_PEERS") or os.path.join(
     os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "pgokit", "peers")
 OLDER, NEWER = 22, 23
+NEXT = 24  # a snapshot
 
 
 def brought(name):
@@ -28,3 +29,9 @@ def releases(name):
     newer = f"{name}-{NEWER}"
     if found := brought(newer):
         yield newer, found
+
+
+def next_release(name):
+    """Yields that of a snapshot of the next release, if scripts/peers brought it."""
+    if found := brought(f"{name}-{NEXT}"):
+        yield f"{name}-{NEXT}", found

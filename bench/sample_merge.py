@@ -108,6 +108,30 @@ def shows(bench, peer, inputs):
                [bench.pgokit, "show", many, "--function", function], {"wall_s": 0.020})
 
 
+# What LLVM 24 brought: options of its merge and of ours.
+NEXT = (("indexed tables", ["--extbinary", "--use-md5", "--md5-indexed-tables"],
+         ["--indexed-tables", "--quiet"]),
+        ("composite", ["--extbinary", "--extbinary-composite-prof"], ["--composite"]))
+HUGE = 2000000  # that many functions have 1.95 million names
+
+
+def of_next_release(bench, peer, inputs):
+    """Merging what such a merge wrote, and one function of a huge profile by the index."""
+    for title, theirs, ours in NEXT:
+        made = [inputs.made(f"{title.split()[0]}-{MANY_FUNCTIONS}-{run}.afdo", bench.pgokit,
+                            "convert", *ours, inputs.text(NESTED, MANY_FUNCTIONS, run))
+                for run in range(2)]
+        yield case(bench, peer, f"merge 2 files of {thousands(MANY_FUNCTIONS)} functions, {title}",
+                   made, {"cpu": 1 / 4, "peak": 1 / 3}, theirs, ours)
+    if bench.full:
+        text = inputs.text(NESTED, HUGE)
+        huge = inputs.made(f"indexed-{HUGE}.afdo", bench.pgokit, "convert", "--to", "llvm24", text)
+        function = first_function(text)
+        yield (f"show one function of {thousands(HUGE)}, indexed tables",
+               [peer, "show", "--sample", f"--function={function}", huge],
+               [bench.pgokit, "show", huge, "--function", function], {"wall_s": 0.005})
+
+
 def cases(bench):
     """Yields (name, peer's command, our command, required ratios, labels)."""
     peers = list(peer_tools.releases("llvm-profdata"))
@@ -116,3 +140,6 @@ def cases(bench):
         for part in (merges, conversions, shows):
             for row in part(bench, peer, inputs):
                 yield *row, (label, "pgokit")
+    for label, peer in peer_tools.next_release("llvm-profdata"):
+        for row in of_next_release(bench, peer, inputs):
+            yield *row, (label, "pgokit")
