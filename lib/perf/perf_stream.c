@@ -8,6 +8,8 @@
 
 /* Without rounds, which perf leaves out where it does not sort, so much is kept. */
 enum { QUEUE_BYTES = 16 << 20 };
+/* Records of perf itself have types from here on. */
+enum { FIRST_OF_PERF = 64 };
 
 /* A sample or a trace: the record, whose bytes stand in the queue. */
 struct queued {
@@ -79,6 +81,8 @@ static int on_record(void *ctx, const struct perf_record *record)
     if (record->type == RECORD_SAMPLE || record->type == RECORD_AUXTRACE)
         return keep(s, record);
     PGK_TRY(pgk_perf_about(s->file, record, s->err));
+    if (record->type < FIRST_OF_PERF) /* how those of the kernel end, the events say */
+        PGK_TRY(pgk_perf_need_events(s->file, s->err));
     return pgk_perf_sideband(s->file, record, s->handler, s->err);
 }
 
