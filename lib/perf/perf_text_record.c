@@ -205,7 +205,8 @@ static bool is_of_a_dump(const uint8_t *line, const uint8_t *end)
     if (p)
         return true;
     p = pgk_text_0x(line, end, &offset);
-    return p && p < end && (*p == '@' || *p == ' ') && memmem(p, (size_t)(end - p), "]: event: ", 10);
+    return p && p < end && (*p == '@' || *p == ' ') &&
+           memmem(p, (size_t)(end - p), "]: event: ", 10);
 }
 
 static int read_line_of_dump(struct pgk_text_reader *t, const uint8_t *line, const uint8_t *end)
