@@ -18,7 +18,7 @@ static const char help[] =
     "Reads nothing outside of the folders, and writes nothing.\n\n";
 
 static const char examples[] = "  pgokit mcp ~/profiles\n"
-                               "  claude mcp add pgokit -- pgokit mcp ~/profiles\n";
+                               "  pgokit mcp ~/profiles ./build --timeout 10\n";
 
 struct mcp {
     struct cli_common common;
