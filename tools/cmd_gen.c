@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 
 static const char help[] =
     "usage: pgokit gen INPUT... [-b BINARY]... -o OUTPUT\n\n"
@@ -27,7 +29,7 @@ static const char examples[] =
     "  pgokit gen perf.data -b ./app -b ./lib.so --format bolt -o counts/\n";
 
 /* Of shares: the last row of a summary; of frames: as many as readers take. */
-enum { MOST_EVENTS = 64, MOST_SHARE = 999999, MOST_FRAMES = 1000 };
+enum { MOST_EVENTS = 64, MOST_LABELS = 16, MOST_SHARE = 999999, MOST_FRAMES = 1000 };
 
 struct gen {
     struct cli_common common;
@@ -38,6 +40,7 @@ struct gen {
     double min_density;
     const char *events[MOST_EVENTS];
     struct pgk_gen_map *maps;
+    struct pgk_gen_label labels[MOST_LABELS];
     struct pgk_gen_opts opts;
 };
 
@@ -67,6 +70,47 @@ static void add_event_named(struct gen *g, const char *name)
         cli_usage(&cmd_gen, "--perf-event takes at most %d events", MOST_EVENTS);
     g->events[g->opts.n_events++] = name;
     g->opts.events = g->events;
+}
+
+/* KEY=VALUE; the argument is cut in two. */
+static void add_label(const struct option_given *given)
+{
+    struct gen *g = given->into;
+    char *text = optarg, *equals = strchr(text, '=');
+    if (!equals || equals == text)
+        cli_usage(&cmd_gen, "--label takes KEY=VALUE, not '%s'", text);
+    if (g->opts.n_labels == MOST_LABELS)
+        cli_usage(&cmd_gen, "--label takes at most %d labels", MOST_LABELS);
+    *equals = '\0';
+    g->labels[g->opts.n_labels++] = (struct pgk_gen_label){text, equals + 1};
+    g->opts.labels = g->labels;
+}
+
+/* Nanoseconds after 1970. */
+static uint64_t time_of(const char *option, const char *text)
+{
+    static const char *const forms[] = {"%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%M:%S",
+                                        "%Y-%m-%dT%H:%M", "%Y-%m-%d", "%s"};
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        struct tm tm = {0};
+        const char *end = strptime(text, forms[i], &tm);
+        if (!end || *end)
+            continue;
+        const long long seconds = strcmp(forms[i], "%s") ? timegm(&tm) : strtoll(text, NULL, 10);
+        if (seconds > 0 && seconds < INT64_MAX / 1000000000)
+            return (uint64_t)seconds * 1000000000;
+    }
+    cli_usage(&cmd_gen, "%s takes a time such as 2026-11-27T16:00, not '%s'", option, text);
+}
+
+static void take_since(const struct option_given *given)
+{
+    ((struct gen *)given->into)->opts.since_ns = time_of("--since", given->value);
+}
+
+static void take_until(const struct option_given *given)
+{
+    ((struct gen *)given->into)->opts.until_ns = time_of("--until", given->value);
 }
 
 static void add_event(const struct option_given *given)
@@ -167,6 +211,16 @@ static const struct option_row input_rows[] = {
     {"perf-event", 0, "NAME", "only samples of this event, as perf names it; repeatable",
      OPTION_CALL(add_event), .page = "`perf script -F event` prints the names"},
     {"perf-events", 0, "LIST", "the same, with commas", OPTION_CALL(add_events)},
+    {"label", 0, "KEY=VALUE",
+     "of CPU profiles of other profilers: only samples with this label; repeatable",
+     OPTION_CALL(add_label),
+     .page = "as `service.name=checkout`; labels of pprof, attributes of OTLP"},
+    {"since", 0, "TIME", "of these: only samples from this time on", OPTION_CALL(take_since),
+     .page = "`2026-11-27`, `2026-11-27T16:00` or seconds after 1970; all in UTC"},
+    {"until", 0, "TIME", "of these: only samples before this time", OPTION_CALL(take_until)},
+    {"build-id", 0, "HEX", "without -b: the program with this build id",
+     OPTION_TEXT(struct gen, opts.build_id),
+     .page = "otherwise the one with most samples"},
     {"leading-ip-only", 0, NULL, "count where samples were taken, as of mispredicted branches",
      OPTION_FLAG(struct gen, opts.leading_ip_only)},
     {"map", 0, "RECORDED=FILE",
@@ -281,6 +335,8 @@ static void settle(struct gen *g, int argc)
         cli_usage(&cmd_gen, "--data and %s are two kinds of output", g->raw ? "--raw" : "--format");
     if (g->code && g->raw)
         cli_usage(&cmd_gen, "--raw and --format %s are two kinds of output", g->code->name);
+    if (g->common.binaries.n && g->opts.build_id)
+        cli_usage(&cmd_gen, "--build-id chooses a program where none is given with -b");
     if (!g->common.binaries.n && g->opts.kernel)
         cli_usage(&cmd_gen, "--kernel takes the kernel that was recorded (-b vmlinux)");
 }
@@ -567,6 +623,12 @@ static int find_programs(const struct gen *g, struct pgk_binaries *binaries, cha
     return 0;
 }
 
+static bool is_folder(const char *path)
+{
+    struct stat st;
+    return !stat(path, &st) && S_ISDIR(st.st_mode);
+}
+
 static int run(int argc, char **argv)
 {
     struct gen g = {.output = {.generated = true}};
@@ -582,7 +644,8 @@ static int run(int argc, char **argv)
     if (!status)
         status = pgk_gen_new(&gen, binaries, &g.opts, &err);
     for (int i = optind; !status && i < argc; i++)
-        status = pgk_gen_add(gen, argv[i], &err);
+        status = is_folder(argv[i]) ? pgk_gen_add_folder(gen, argv[i], &err)
+                                    : pgk_gen_add(gen, argv[i], &err);
     if (!status)
         status = g.code        ? code_output_write(gen, g.code, binaries, g.output.path, &err)
                  : g.opts.data ? write_data(gen, g.output.path, &err)

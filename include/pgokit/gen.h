@@ -38,6 +38,11 @@ struct pgk_gen_map {
     const char *binary;   /* path of one of the binaries */
 };
 
+/* A label that profilers give to samples, as of the service that ran. */
+struct pgk_gen_label {
+    const char *key, *value; /* "service.name", "checkout" */
+};
+
 /* How a profile is made of a recording. */
 struct pgk_gen_opts {
     size_t struct_size;  /* sizeof(struct pgk_gen_opts) */
@@ -95,6 +100,15 @@ struct pgk_gen_opts {
     bool no_scale; /* of recordings of branches: count what windows saw, not what they stand for */
     bool skip_other_builds; /* count a recording of a file that has the name of a binary, but
                              * another build id, in the stats, instead of PGK_E_MISMATCH */
+
+    /* Of CPU profiles of other profilers, which must live as long as the generator: */
+    const struct pgk_gen_label *labels; /* only samples that have all of these */
+    size_t n_labels;                    /* number of them */
+    uint64_t since_ns, until_ns; /* only samples of these nanoseconds after 1970-01-01 00:00 UTC;
+                                  * 0: of any time. With either, samples of unknown time are left
+                                  * out */
+    const char *build_id; /* pgk_gen_find_program: the file with this build id, in hexadecimal
+                           * digits; NULL: the one with most samples */
 };
 
 /* Why something was left out, with what it was the first time. */
@@ -111,6 +125,7 @@ enum pgk_gen_drop {
     PGK_GEN_NO_SOURCE, /* an instruction without source line */
     PGK_GEN_OTHER_EVENT, /* not of the event that was asked for */
     PGK_GEN_UNFIT, /* at what is no instruction, or from one that does not branch */
+    PGK_GEN_OTHER_LABEL, /* without a label that was asked for, or of another time */
     PGK_GEN_DROPS, /* number of them */
 };
 enum {
@@ -181,6 +196,10 @@ struct pgk_gen_stats {
                                         * functions that have 90 % of what ran, in the binary and
                                         * in the order */
     uint64_t other_builds; /* recordings that skip_other_builds left out */
+    uint64_t other_label;  /* left out: samples without a label, or not of the time, that was asked
+                            * for */
+    uint64_t files, other_files; /* of folders: those that were read; those that are no
+                                  * recordings */
 };
 
 struct pgk_gen;
@@ -196,8 +215,9 @@ struct pgk_gen_found {
                           * the samples or branches, and what was found is the file with most of
                           * them, this share */
 };
-/* Looks for the program that a recording (perf.data, text of perf with mappings, or of the branch
- * recorder) is of, and adds it to the set: the file that it was, if its build id is still that, or
+/* Looks for the program that a recording (perf.data, text of perf with mappings, of the branch
+ * recorder, or a CPU profile of another profiler) or all those of a folder are of, and adds it to
+ * the set: the file that it was, if its build id is still that, or
  * by its build id where the options of the set say; where it has less than a tenth of the samples
  * or branches, instead the file with most of those that can be found. Of several programs it is the
  * one with nine tenths of the samples, of which opts->pid and opts->comm choose. `opts` and `found`
@@ -222,6 +242,11 @@ void pgk_gen_close(struct pgk_gen **gen);
  * Reads sample profiles, too, which are added up and then trimmed, merged and pre-inlined as if
  * they had just been counted. PGK_E_MISMATCH if both profiles and recordings are given. */
 int pgk_gen_add(struct pgk_gen *gen, const char *path, struct pgk_err *err);
+
+/* Adds the recordings in a folder and the folders in it, in the order of their names. Recordings of
+ * other builds and files that are no recordings are left out and counted in the stats. PGK_E_EMPTY
+ * if there is none. */
+int pgk_gen_add_folder(struct pgk_gen *gen, const char *folder, struct pgk_err *err);
 
 /* The profile of all that was added; finished. To be called once. PGK_E_EMPTY if there is nothing
  * to count, PGK_E_NODEBUG for a binary without debug information. */

@@ -30,6 +30,7 @@ struct pgk_gen_binary {
     struct pgk_pairs hits;         /* instructions that were sampled, without branches: `from` */
     struct pgk_pairs hit_calls;    /* indirect calls in their call chains: to what code */
     bool hit_calls_sampled; /* these are samples of the calls themselves, not of what they called */
+    struct pgk_call_counts hit_contexts; /* of hits: under which calls; node, `from` */
     struct pgk_pairs hit_frameless; /* functions whose frame a chain lacks: to the code below */
     struct pgk_first_runs first_runs;      /* when its code ran first, in all inputs */
     struct pgk_first_runs first_runs_here; /* in the input that is being read, by its clock */
@@ -60,6 +61,10 @@ void pgk_gen_no_source(struct pgk_gen_stats *stats, const struct pgk_gen_binary 
  * samples have it, but for the least change. With `symbols` as in pgk_gen_functions. */
 int pgk_gen_infer(struct pgk_gen_binary *binary, bool symbols, unsigned threads,
                   struct pgk_gen_stats *stats, struct pgk_err *err);
+/* Makes of inferred counters such of contexts: those of a function are shared among its contexts by
+ * the samples of each. */
+int pgk_gen_infer_contexts(struct pgk_gen_binary *binary, bool symbols, unsigned threads,
+                           struct pgk_err *err);
 /* Adds the steps to the counters, and forgets them. */
 int pgk_gen_count_steps(struct pgk_gen_binary *binary, bool contexts, struct pgk_err *err);
 /* Sorts the counters and drops ranges that cannot be; nothing may be counted any more. */

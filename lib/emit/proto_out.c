@@ -21,6 +21,13 @@ void pgk_proto_number(struct pgk_proto *m, unsigned field, uint64_t v)
     pgk_proto_varint(m, v);
 }
 
+void pgk_proto_word(struct pgk_proto *m, unsigned field, uint64_t v)
+{
+    pgk_proto_varint(m, field << 3 | 1);
+    for (unsigned i = 0; i < 8; i++)
+        put_byte(m, (uint8_t)(v >> 8 * i));
+}
+
 void pgk_proto_bytes(struct pgk_proto *m, unsigned field, const void *bytes, size_t n)
 {
     pgk_proto_varint(m, field << 3 | 2);

@@ -6,3 +6,8 @@ int pgk_gen_add(struct pgk_gen *gen, const char *path, struct pgk_err *err)
 {
     return pgk_gen_add_file(gen, path, pgk_format_row_at, err);
 }
+
+int pgk_gen_add_folder(struct pgk_gen *gen, const char *folder, struct pgk_err *err)
+{
+    return pgk_gen_add_files(gen, folder, pgk_format_row_at, err);
+}

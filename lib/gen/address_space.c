@@ -163,6 +163,11 @@ struct pgk_address_window pgk_address_window(const struct pgk_address_space *spa
         w.bias = kernel_bias(elf, m);
         return w;
     }
+    if (m->linked) {
+        w.binary = binary;
+        w.bias = m->start - m->file_offset;
+        return w;
+    }
     uint64_t off = addr - m->start + m->file_offset, page = off & ~(uint64_t)(PAGE - 1);
     const struct pgk_segment *s = segment_of(elf, m, off, false);
     if (s)

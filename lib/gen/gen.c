@@ -2,6 +2,7 @@
 #include "branch_scale.h"
 #include "branch_view.h"
 #include "gen_branches.h"
+#include "gen_folder.h"
 #include "gen_empty.h"
 #include "gen_from_profile.h"
 #include "gen_input.h"
@@ -99,6 +100,7 @@ void pgk_gen_close(struct pgk_gen **gen)
         pgk_pairs_free(&g->images.v[i].hits);
         pgk_pairs_free(&g->images.v[i].hit_calls);
         pgk_pairs_free(&g->images.v[i].hit_frameless);
+        pgk_vec_free(&g->images.v[i].hit_contexts.list);
         pgk_call_trie_free(&g->images.v[i].calls);
         pgk_first_runs_free(&g->images.v[i].first_runs);
         pgk_first_runs_free(&g->images.v[i].first_runs_here);
@@ -270,6 +272,26 @@ static int add_recording(struct pgk_gen *g, struct pgk_filemap *map, int fd, con
     return status;
 }
 
+/* Takes the map, and the stream that it is the head of; -1: it is the whole. */
+static int add_map(struct pgk_gen *g, struct pgk_filemap *map, int fd, const char *path,
+                   pgk_format_rows row_at, struct pgk_err *err)
+{
+    bool branches = pgk_branches_sniff(map->bytes, map->size),
+         counts = !branches && pgk_address_counts_sniff(map->bytes, map->size);
+    const struct pgk_format_row *row =
+        counts || branches ? NULL : pgk_gen_profile_format(row_at, map->bytes, map->size);
+    int status = check_inputs(g, row ? PGK_GEN_PROFILE : PGK_GEN_RECORDING, path, err);
+    if (!status)
+        status = row        ? pgk_gen_add_profile(g, row, map, path, err)
+                 : counts   ? add_raw(g, map, path, err)
+                 : branches ? pgk_gen_add_branches(g, map, path, err)
+                            : add_recording(g, map, fd, path, err);
+    else if (fd >= 0)
+        close(fd);
+    pgk_filemap_close(map);
+    return status;
+}
+
 int pgk_gen_add_file(struct pgk_gen *g, const char *path, pgk_format_rows row_at,
                      struct pgk_err *err)
 {
@@ -278,19 +300,47 @@ int pgk_gen_add_file(struct pgk_gen *g, const char *path, pgk_format_rows row_at
     g->err = err;
     PGK_TRY(pgk_filemap_open_stream(&map, path, PGK_PERF_STREAM_HEAD, pgk_perf_is_stream, &fd,
                                     err));
-    bool branches = pgk_branches_sniff(map.bytes, map.size),
-         counts = !branches && pgk_address_counts_sniff(map.bytes, map.size);
-    const struct pgk_format_row *row =
-        counts || branches ? NULL : pgk_gen_profile_format(row_at, map.bytes, map.size);
-    int status = check_inputs(g, row ? PGK_GEN_PROFILE : PGK_GEN_RECORDING, path, err);
-    if (!status)
-        status = row        ? pgk_gen_add_profile(g, row, &map, path, err)
-                 : counts   ? add_raw(g, &map, path, err)
-                 : branches ? pgk_gen_add_branches(g, &map, path, err)
-                            : add_recording(g, &map, fd, path, err);
-    else if (fd >= 0)
-        close(fd);
-    pgk_filemap_close(&map);
+    return add_map(g, &map, fd, path, row_at, err);
+}
+
+/* ---- folders ---- */
+
+struct folder {
+    struct pgk_gen *g;
+    pgk_format_rows row_at;
+};
+
+static int add_of_folder(void *ctx, const char *path, struct pgk_err *err)
+{
+    struct folder *f = ctx;
+    struct pgk_gen *g = f->g;
+    struct pgk_filemap map;
+    PGK_TRY(pgk_filemap_open(&map, path, err));
+    if (!pgk_perf_sniff(map.bytes, map.size) && !pgk_branches_sniff(map.bytes, map.size)) {
+        g->stats.other_files++;
+        pgk_filemap_close(&map);
+        return 0;
+    }
+    g->stats.files++;
+    return add_map(g, &map, -1, path, f->row_at, err);
+}
+
+int pgk_gen_add_files(struct pgk_gen *g, const char *path, pgk_format_rows row_at,
+                      struct pgk_err *err)
+{
+    struct folder f = {g, row_at};
+    const bool skip = g->opts.skip_other_builds;
+    const uint64_t before = g->stats.files;
+    g->err = err;
+    g->opts.skip_other_builds = true;
+    int status = pgk_gen_each_file(path, add_of_folder, &f, err);
+    g->opts.skip_other_builds = skip;
+    if (!status && g->stats.files == before)
+        return pgk_fail(err, PGK_E_EMPTY, .file = path, .field = "folder",
+                        .found = PGK_F("%" PRIu64 " files, none of them a recording",
+                                       g->stats.other_files),
+                        .expected = "recordings of perf, or CPU profiles of pprof or OTLP",
+                        .hint = "name the folder into which the profiler or collector writes");
     return status;
 }
 
@@ -308,12 +358,13 @@ static bool has_counts(const struct pgk_gen_binary *b)
            b->calls.branches.list.n || b->calls.vtables.list.n || b->hits.list.n || has_names(b);
 }
 
-/* Samples of instructions count where no branch was recorded; a calling context needs branches. */
+/* Samples of instructions count where no branch was recorded. */
 static void settle_hits(struct pgk_gen *g)
 {
-    bool branches = g->contexts;
+    bool branches = false;
     for (size_t i = 0; i < g->images.n && !branches; i++)
-        branches = g->images.v[i].counters.branches.list.n;
+        branches = g->images.v[i].counters.branches.list.n ||
+                   g->images.v[i].calls.branches.list.n || has_names(&g->images.v[i]);
     if (!branches) {
         g->stats.inferred = g->hits;
         g->stats.unfit += g->hits_unfit;
@@ -374,6 +425,19 @@ static int add_to_profile(struct pgk_gen *g, struct pgk_gen_binary *b, bool by_p
                      : pgk_gen_lines(g->profile, b, g->opts.threads, &g->stats, err);
 }
 
+static int infer(struct pgk_gen *g, struct pgk_gen_binary *b, bool symbols, struct pgk_err *err)
+{
+    if (!b->hits.list.n)
+        return 0;
+    if (g->contexts && !b->hit_contexts.list.n)
+        return pgk_fail(err, PGK_E_EMPTY, .field = "calling contexts",
+                        .found = "samples without call chains",
+                        .expected = "call chains, or branch stacks with call chains",
+                        .hint = "record call chains (perf record -g), or choose another --mode");
+    PGK_TRY(pgk_gen_infer(b, symbols, g->opts.threads, &g->stats, err));
+    return g->contexts ? pgk_gen_infer_contexts(b, symbols, g->opts.threads, err) : 0;
+}
+
 static int add_binary(struct pgk_gen *g, uint32_t number, bool by_probes, struct pgk_err *err)
 {
     const uint64_t loads = g->stats.vtable_samples, recovered = g->stats.recovered_types;
@@ -384,8 +448,7 @@ static int add_binary(struct pgk_gen *g, uint32_t number, bool by_probes, struct
     PGK_TRY(status);
     look_at_discriminators(g, b);
     PGK_TRY(pgk_gen_find_type_tests(g, b, err));
-    if (b->hits.list.n)
-        PGK_TRY(pgk_gen_infer(b, by_probes, g->opts.threads, &g->stats, err));
+    PGK_TRY(infer(g, b, by_probes, err));
     pgk_gen_settle(b, &g->stats);
     PGK_TRY(pgk_gen_recover_types(g, b, by_probes, err));
     if (g->opts.symbols)
@@ -464,7 +527,7 @@ int pgk_gen_settle_counters(struct pgk_gen *g, uint32_t number, struct pgk_err *
         int status = pgk_binaries_symboliser(g->binaries, number, &b->sym, err);
         if (status && status != PGK_E_NODEBUG) /* symbols are enough */
             return status;
-        PGK_TRY(pgk_gen_infer(b, true, g->opts.threads, &g->stats, err));
+        PGK_TRY(infer(g, b, true, err));
     }
     pgk_gen_settle(b, &g->stats);
     judge(&g->stats);

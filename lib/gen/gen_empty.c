@@ -25,18 +25,20 @@ int pgk_gen_no_samples(const struct pgk_gen *g, struct pgk_err *err)
                              ? PGK_F(", and %" PRIu64 " recordings of other builds left out",
                                      s->other_builds)
                              : "";
+    const char *labels = s->other_label ? PGK_F(", %" PRIu64 " %s", s->other_label,
+                                                s->examples[PGK_GEN_OTHER_LABEL])
+                                        : "";
     return pgk_fail(err, PGK_E_EMPTY, .field = "samples",
                     .found = pgk_format((char[800]){0}, 800,
                                         "%" PRIu64 ", none of use: %" PRIu64
                                         " of other processes, %" PRIu64 " in the kernel, %" PRIu64
-                                        " outside%s%s%s, %" PRIu64 " without branches%s%s%s",
+                                        " outside%s%s%s, %" PRIu64 " without branches%s%s%s%s",
                                         s->samples, s->other_process, s->in_kernel, s->outside,
                                         *g->elsewhere ? ", as in " : "", g->elsewhere, frames,
-                                        s->without_branches, events, lines, builds),
+                                        s->without_branches, events, labels, lines, builds),
                     .expected = "samples of the program, best with branch stacks (perf record -b)",
                     .hint = s->other_event ? "name an event of the recording with --perf-event"
-                            : g->contexts && g->hits
-                                ? "calling contexts need branch stacks: choose another --mode"
+                            : s->other_label ? "choose other --label, --since or --until"
                             : !g->has_mappings && s->lines && s->outside
                                 ? "the text does not say where programs were mapped: print it "
                                   "again and add --show-mmap-events to perf script"

@@ -2,6 +2,7 @@
  * the recording. */
 #include "binary_set.h"
 #include "branch_view.h"
+#include "gen_folder.h"
 #include "hex.h"
 #include "mem.h"
 #include "opts.h"
@@ -13,6 +14,7 @@
 #include "vec.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -386,29 +388,40 @@ static int find_in_branches(const struct pgk_filemap *map, const char *recording
                     .hint = PLACES_HINT);
 }
 
+static int find_in_file(const char *recording, struct pgk_binaries *binaries,
+                        const struct pgk_gen_opts *opts, struct pgk_gen_found *found,
+                        struct pgk_err *err)
+{
+    struct pgk_filemap map;
+    struct finder f = {.opts = opts, .err = err};
+    PGK_TRY(pgk_filemap_open(&map, recording, err));
+    const bool branches = pgk_branches_sniff(map.bytes, map.size);
+    int status = branches ? find_in_branches(&map, recording, binaries, found, err)
+                 : pgk_perf_sniff(map.bytes, map.size)
+                     ? 0
+                     : fail_no_program(err, recording, NAMES_NONE);
+    pgk_filemap_close(&map);
+    if (!status && !branches)
+        status = find_in_perf(&f, recording, binaries, found);
+    pgk_process_map_close(&f.map);
+    pgk_vec_free(&f.programs);
+    pgk_vec_free(&f.in_file);
+    pgk_vec_free(&f.of_program);
+    return status;
+}
+
 int pgk_gen_find_program(const char *recording, struct pgk_binaries *binaries,
                          const struct pgk_gen_opts *opts, struct pgk_gen_found *found,
                          struct pgk_err *err)
 {
     struct pgk_gen_opts taken;
     struct pgk_gen_found own = {.struct_size = sizeof own};
-    struct pgk_filemap map;
-    struct finder f = {.opts = &taken, .err = err};
+    char other[PATH_MAX] = "";
+    bool done = false;
     PGK_TRY(PGK_OPTS_TAKE(&taken, opts, err));
-    PGK_TRY(pgk_filemap_open(&map, recording, err));
-    const bool branches = pgk_branches_sniff(map.bytes, map.size);
-    int status = branches ? find_in_branches(&map, recording, binaries, &own, err)
-                 : pgk_perf_sniff(map.bytes, map.size)
-                     ? 0
-                     : fail_no_program(err, recording, NAMES_NONE);
-    pgk_filemap_close(&map);
-    if (!status && !branches)
-        status = find_in_perf(&f, recording, binaries, &own);
-    pgk_process_map_close(&f.map);
-    pgk_vec_free(&f.programs);
-    pgk_vec_free(&f.in_file);
-    pgk_vec_free(&f.of_program);
-    if (!status)
-        PGK_RESULT_GIVE(found, &own);
-    return status;
+    PGK_TRY(pgk_gen_find_stacks(recording, binaries, &taken, &own, &done, other, err));
+    if (!done)
+        PGK_TRY(find_in_file(*other ? other : recording, binaries, &taken, &own, err));
+    PGK_RESULT_GIVE(found, &own);
+    return 0;
 }

@@ -6,6 +6,10 @@
 #include "format_row.h"
 #include "pgokit/gen.h"
 
+/* As pgk_gen_add_folder. */
+PGK_MUST_USE int pgk_gen_add_files(struct pgk_gen *gen, const char *folder, pgk_format_rows row_at,
+                                   struct pgk_err *err);
+
 /* As pgk_gen_add; sample profiles are read by those of the rows that read such. */
 PGK_MUST_USE int pgk_gen_add_file(struct pgk_gen *gen, const char *path, pgk_format_rows row_at,
                                   struct pgk_err *err);

@@ -317,6 +317,31 @@ static inline int offset_of(struct pgk_gen *g, const struct pgk_perf_sample *s, 
     return 0;
 }
 
+/* Where a call that a caller's place is in, or that it comes after, returns to: profilers other
+ * than perf put callers into their calls, so that lines are those of the calls. */
+static uint64_t returned_to(struct pgk_code *code, uint64_t addr)
+{
+    const uint64_t call = pgk_code_is(code, addr) ? addr : pgk_code_before(code, addr);
+    const uint8_t mark = call == UINT64_MAX ? 0 : pgk_code_mark(code, call);
+    const uint64_t after = call + (mark & PGK_CODE_LENGTH);
+    return pgk_code_kind(mark) == PGK_INSN_CALL && addr < after ? after : addr;
+}
+
+/* Its place, as perf would have it. */
+static int caller_place(struct pgk_gen *g, const struct pgk_perf_sample *s, uint64_t addr,
+                        struct pgk_gen_place *place)
+{
+    *place = pgk_gen_place(g, s, addr);
+    if (place->binary == PGK_NO_BINARY)
+        return 0;
+    struct pgk_gen_binary *b = &g->images.v[place->binary];
+    PGK_TRY(pgk_gen_need_code(g, b));
+    place->addr = returned_to(&b->code, place->addr);
+    if (!pgk_code_is(&b->code, place->addr))
+        place->binary = PGK_NO_BINARY;
+    return 0;
+}
+
 /* Whether branches are of instructions is seen when their steps are looked up. */
 static int place_sample(struct pgk_gen *g, const struct pgk_perf_sample *s)
 {
@@ -332,8 +357,11 @@ static int place_sample(struct pgk_gen *g, const struct pgk_perf_sample *s)
         PGK_TRY(offset_of(g, s, s->branches[i].to, &likely, &g->branches.v[g->branches.n++]));
         g->seen.v[g->seen.n++] = 0;
     }
-    for (size_t i = 0; i < n_chain; i++)
-        PGK_TRY(pgk_gen_code_place(g, s, chain[i], &g->chain.v[g->chain.n++]));
+    for (size_t i = 0; i < n_chain; i++) {
+        struct pgk_gen_place *at = &g->chain.v[g->chain.n++];
+        PGK_TRY(i && s->chain_in_calls ? caller_place(g, s, chain[i], at)
+                                       : pgk_gen_code_place(g, s, chain[i], at));
+    }
     return 0;
 }
 
@@ -593,6 +621,16 @@ static bool count_frameless(struct pgk_gen *g, uint32_t binary, uint64_t count)
     return pgk_pairs_add(&b->hit_frameless, insn.target, g->chain.v[0].addr, count);
 }
 
+/* Under which calls the instruction ran. */
+static bool count_context(struct pgk_gen *g, uint32_t binary, uint64_t count)
+{
+    struct pgk_gen_binary *b = &g->images.v[binary];
+    const uint32_t node =
+        pgk_call_trie_find(&b->calls, g->sample.callers.v, g->sample.callers.n);
+    return node != PGK_INDEX_NONE && g->chain.v[0].binary == binary &&
+           pgk_call_counts_add(&b->hit_contexts, node, g->chain.v[0].addr, 0, count);
+}
+
 /* Without branches, only call chains show which functions indirect calls enter. */
 static int count_hit_calls(struct pgk_gen *g, const struct pgk_perf_sample *s, uint32_t binary)
 {
@@ -600,7 +638,9 @@ static int count_hit_calls(struct pgk_gen *g, const struct pgk_perf_sample *s, u
     PGK_TRY(place_sample(g, s));
     if (!list_callers(g, binary, s->count))
         return pgk_fail_nomem(g->err);
-    bool frameless = is_between_frames(g, binary);
+    const bool frameless = is_between_frames(g, binary) && !s->chain_in_calls;
+    if (g->contexts && !frameless && !count_context(g, binary, s->count))
+        return pgk_fail_nomem(g->err);
     uint64_t callee = g->chain.n && !frameless ? seen_from(&g->chain.v[0], binary)
                                                : PGK_ADDR_EXTERNAL;
     if (frameless && !count_frameless(g, binary, s->count))
@@ -695,6 +735,48 @@ static bool is_in_kernel(struct pgk_gen *g, const struct pgk_perf_sample *s)
     return true;
 }
 
+static bool has_label(const struct pgk_perf_sample *s, const struct pgk_gen_label *wanted)
+{
+    for (size_t i = 0; i < s->n_labels; i++)
+        if (is_named(&s->labels[i].key, wanted->key) &&
+            is_named(&s->labels[i].value, wanted->value))
+            return true;
+    return false;
+}
+
+const struct pgk_gen_label *pgk_gen_missing_label(const struct pgk_gen_opts *opts,
+                                                  const struct pgk_perf_sample *s)
+{
+    for (size_t i = 0; i < opts->n_labels; i++)
+        if (!has_label(s, &opts->labels[i]))
+            return &opts->labels[i];
+    return NULL;
+}
+
+bool pgk_gen_is_other_time(const struct pgk_gen_opts *opts, const struct pgk_perf_sample *s)
+{
+    return (opts->since_ns || opts->until_ns) &&
+           (!s->unix_ns || s->unix_ns < opts->since_ns ||
+            (opts->until_ns && s->unix_ns >= opts->until_ns));
+}
+
+static bool is_other_label(struct pgk_gen *g, const struct pgk_perf_sample *s)
+{
+    const struct pgk_gen_label *missing = pgk_gen_missing_label(&g->opts, s);
+    if (!missing && !pgk_gen_is_other_time(&g->opts, s))
+        return false;
+    g->stats.other_label += s->count;
+    if (missing)
+        pgk_gen_example(&g->stats, PGK_GEN_OTHER_LABEL, "not of %s %s", missing->key,
+                        missing->value);
+    else if (s->unix_ns)
+        pgk_gen_example(&g->stats, PGK_GEN_OTHER_LABEL, "%" PRIu64 " s after 1970",
+                        s->unix_ns / 1000000000);
+    else
+        pgk_gen_example(&g->stats, PGK_GEN_OTHER_LABEL, "without a time");
+    return true;
+}
+
 /* The instruction itself, whatever led to it. */
 static int count_leading(struct pgk_gen *g, const struct pgk_perf_sample *s)
 {
@@ -732,9 +814,9 @@ int pgk_gen_on_sample(void *ctx, const struct pgk_perf_sample *s)
     g->stats.samples += s->count;
     PGK_TRY(pgk_process_map_ready(g->space.map, g->err));
     pgk_gen_choose_windows(g, s);
-    if (is_other_process(g, s) || is_other_event(g, s))
+    if (is_other_process(g, s) || is_other_event(g, s) || is_other_label(g, s))
         return 0;
-    g->stats.no_mapping = !g->space.any_matched;
+    g->stats.no_mapping = !g->space.any_matched && !pgk_perf_input_is_stacks(g->input);
     if (g->opts.traces)
         return pgk_gen_count_traces(g, s);
     if (g->opts.first_runs)

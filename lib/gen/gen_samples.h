@@ -14,6 +14,11 @@ int pgk_gen_count_load(struct pgk_gen *gen, const struct pgk_perf_sample *sample
 int pgk_gen_count_taken(struct pgk_gen *gen, const struct pgk_perf_sample *sample);
 /* A sample of an instruction alone. */
 int pgk_gen_count_hit(struct pgk_gen *gen, const struct pgk_perf_sample *sample);
+/* A label that was asked for and that the sample lacks; NULL: none. */
+const struct pgk_gen_label *pgk_gen_missing_label(const struct pgk_gen_opts *opts,
+                                                  const struct pgk_perf_sample *sample);
+/* Whether it is not of the time that was asked for. */
+bool pgk_gen_is_other_time(const struct pgk_gen_opts *opts, const struct pgk_perf_sample *sample);
 /* A sample that is of no use without branches. */
 void pgk_gen_without_branches(struct pgk_gen *gen, const struct pgk_perf_sample *sample);
 

@@ -9,6 +9,7 @@
 #include "heap_origin_part.h"
 #include "hex.h"
 #include "pgokit/human.h"
+#include "proto_in.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -21,16 +22,6 @@ enum {
 
 /* Far above what is recorded, and small enough that a small file stays cheap. */
 enum { STACK_FRAMES_MAX = 16384, LOCATION_LINES_MAX = 1024, VALUES_MAX = 64 };
-
-enum wire { WIRE_VARINT, WIRE_64, WIRE_BYTES, WIRE_32 = 5 };
-
-/* A field of a message. */
-struct field {
-    uint64_t number, value;   /* value: of a number */
-    bool is_number;           /* else a text, a message, or packed numbers: */
-    struct pgk_cursor inside;
-    uint64_t off;
-};
 
 /* Items with an id: position in `functions`, `mappings` or `locations`, found by binary search. */
 struct by_id {
@@ -78,64 +69,35 @@ struct reader {
     PGK_VEC(uint64_t) values;
 };
 
+static struct pgk_proto_in messages(const struct reader *r)
+{
+    return (struct pgk_proto_in){r->src, r->err};
+}
+
 static int fail(const struct reader *r, uint64_t off, const char *record, const char *field,
                 const char *found, const char *expected)
 {
-    return pgk_fail(r->err, PGK_E_CORRUPT, .file = r->src->file, .format = r->src->format,
-                    .offset = &off, .record = record, .field = field, .found = found,
-                    .expected = expected, .hint = "the file is damaged; write it again");
+    const struct pgk_proto_in in = messages(r);
+    return pgk_proto_in_fail(&in, off, record, field, found, expected);
 }
 
 /* ---- messages ---- */
 
-static uint64_t fixed(struct pgk_cursor *c, uint64_t wire)
-{
-    return wire == WIRE_64 ? pgk_cur_u64(c, "value") : pgk_cur_u32(c, "value");
-}
-
-/* The next field of a message: 1, or 0 at its end. */
-static int next_field(const struct reader *r, struct pgk_cursor *c, const char *record,
-                      struct field *f)
-{
-    if (!pgk_cur_left(c))
-        return 0;
-    *f = (struct field){.off = pgk_cur_off(c)};
-    const uint64_t tag = pgk_cur_uleb(c, "tag"), wire = tag & 7;
-    f->number = tag >> 3;
-    f->is_number = wire != WIRE_BYTES;
-    if (wire == WIRE_VARINT) {
-        f->value = pgk_cur_uleb(c, "value");
-    } else if (wire == WIRE_BYTES) {
-        const uint64_t size = pgk_cur_uleb(c, "size");
-        struct pgk_source src = *r->src;
-        src.base_off = pgk_cur_off(c);
-        const uint8_t *bytes = pgk_cur_take(c, size, "size");
-        if (bytes)
-            pgk_cur_init(&f->inside, bytes, (size_t)size, &src);
-    } else if (wire == WIRE_64 || wire == WIRE_32) {
-        f->value = fixed(c, wire);
-    }
-    PGK_TRY(pgk_cur_check(c, r->err, record));
-    if (!f->number || (wire > WIRE_BYTES && wire != WIRE_32))
-        return fail(r, f->off, record, "tag", PGK_F("%" PRIu64, tag),
-                    "the number and kind of a field");
-    return 1;
-}
-
-typedef int field_fn(struct reader *r, const struct field *f, void *ctx);
+typedef int field_fn(struct reader *r, const struct pgk_proto_field *f, void *ctx);
 
 /* Calls `fn` for each field. */
 static int walk(struct reader *r, struct pgk_cursor c, const char *record, field_fn *fn, void *ctx)
 {
-    struct field f;
+    const struct pgk_proto_in in = messages(r);
+    struct pgk_proto_field f;
     int status;
-    while ((status = next_field(r, &c, record, &f)) == 1)
+    while ((status = pgk_proto_in_next(&in, &c, record, &f)) == 1)
         PGK_TRY(fn(r, &f, ctx));
     return status;
 }
 
 /* Of a part of the file: a message. */
-static int part(struct reader *r, const struct field *f, const char *record, field_fn *fn,
+static int part(struct reader *r, const struct pgk_proto_field *f, const char *record, field_fn *fn,
                 void *ctx)
 {
     if (f->is_number)
@@ -143,17 +105,15 @@ static int part(struct reader *r, const struct field *f, const char *record, fie
     return walk(r, f->inside, record, fn, ctx);
 }
 
-static int number(const struct reader *r, const struct field *f, const char *record,
+static int number(const struct reader *r, const struct pgk_proto_field *f, const char *record,
                   const char *field, uint64_t *value)
 {
-    if (!f->is_number)
-        return fail(r, f->off, record, field, "bytes", "a number");
-    *value = f->value;
-    return 0;
+    const struct pgk_proto_in in = messages(r);
+    return pgk_proto_in_number(&in, f, record, field, value);
 }
 
 /* The text of a number in the table. */
-static int text(const struct reader *r, const struct field *f, const char *record,
+static int text(const struct reader *r, const struct pgk_proto_field *f, const char *record,
                 const char *field, uint32_t *id)
 {
     uint64_t at = 0;
@@ -198,7 +158,7 @@ static int find_id(const struct reader *r, const by_id_vec *ids, uint64_t id, ui
 
 /* ---- texts, types ---- */
 
-static int add_text(struct reader *r, const struct field *f, void *ctx)
+static int add_text(struct reader *r, const struct pgk_proto_field *f, void *ctx)
 {
     (void)ctx;
     if (f->number != PROFILE_STRING_TABLE)
@@ -215,7 +175,7 @@ static int add_text(struct reader *r, const struct field *f, void *ctx)
     return id != PGK_INDEX_NONE && pgk_vec_push(&r->texts, id) ? 0 : pgk_fail_nomem(r->err);
 }
 
-static int read_type(struct reader *r, const struct field *f, void *ctx)
+static int read_type(struct reader *r, const struct pgk_proto_field *f, void *ctx)
 {
     return f->number == VALUE_TYPE_TYPE ? text(r, f, "sample type", "type", ctx) : 0;
 }
@@ -238,7 +198,7 @@ static void note_type(struct reader *r, const char *name)
             *known[i].column = at;
 }
 
-static int add_type(struct reader *r, const struct field *f, void *ctx)
+static int add_type(struct reader *r, const struct pgk_proto_field *f, void *ctx)
 {
     uint32_t name = 0;
     (void)ctx;
@@ -276,7 +236,7 @@ struct function_texts {
     uint32_t name, linkage, file;
 };
 
-static int read_function_field(struct reader *r, const struct field *f, void *ctx)
+static int read_function_field(struct reader *r, const struct pgk_proto_field *f, void *ctx)
 {
     struct function_texts *t = ctx;
     switch (f->number) {
@@ -297,7 +257,7 @@ static int read_function_field(struct reader *r, const struct field *f, void *ct
 
 /* If the first line of a function is unknown, lines count from the first one of the file: readers
  * find the line again, and two files of one source have equal frames. */
-static int add_function(struct reader *r, const struct field *f)
+static int add_function(struct reader *r, const struct pgk_proto_field *f)
 {
     struct function_texts t = {0};
     PGK_TRY(part(r, f, "function", read_function_field, &t));
@@ -320,7 +280,7 @@ struct mapping_texts {
     uint32_t file, build_id;
 };
 
-static int read_mapping_field(struct reader *r, const struct field *f, void *ctx)
+static int read_mapping_field(struct reader *r, const struct pgk_proto_field *f, void *ctx)
 {
     struct mapping_texts *t = ctx;
     switch (f->number) {
@@ -351,7 +311,7 @@ static uint32_t build_id_of(struct reader *r, uint32_t hex)
 
 /* Addresses are those of the process, and become offsets in files. A mapping that says nothing of
  * where the file was loaded has link-time addresses, as those that pgokit writes. */
-static int add_mapping(struct reader *r, const struct field *f)
+static int add_mapping(struct reader *r, const struct pgk_proto_field *f)
 {
     struct mapping_texts t = {0};
     PGK_TRY(part(r, f, "mapping", read_mapping_field, &t));
@@ -373,7 +333,7 @@ static int add_mapping(struct reader *r, const struct field *f)
                : pgk_fail_nomem(r->err);
 }
 
-static int add_function_or_mapping(struct reader *r, const struct field *f, void *ctx)
+static int add_function_or_mapping(struct reader *r, const struct pgk_proto_field *f, void *ctx)
 {
     (void)ctx;
     return f->number == PROFILE_FUNCTION  ? add_function(r, f)
@@ -392,7 +352,7 @@ struct line {
     uint64_t function, line, column;
 };
 
-static int read_line_field(struct reader *r, const struct field *f, void *ctx)
+static int read_line_field(struct reader *r, const struct pgk_proto_field *f, void *ctx)
 {
     struct line *l = ctx;
     switch (f->number) {
@@ -408,7 +368,7 @@ static int read_line_field(struct reader *r, const struct field *f, void *ctx)
 }
 
 /* A function of the location. The last one is what the others are inlined into. */
-static int add_line(struct reader *r, const struct field *f)
+static int add_line(struct reader *r, const struct pgk_proto_field *f)
 {
     struct line l = {0};
     uint32_t at = 0;
@@ -424,7 +384,7 @@ static int add_line(struct reader *r, const struct field *f)
                                                                       : pgk_fail_nomem(r->err);
 }
 
-static int read_location_field(struct reader *r, const struct field *f, void *ctx)
+static int read_location_field(struct reader *r, const struct pgk_proto_field *f, void *ctx)
 {
     struct place *p = ctx;
     switch (f->number) {
@@ -461,7 +421,7 @@ static int add_address(struct reader *r, const struct place *p, uint64_t off)
                                                                       : pgk_fail_nomem(r->err);
 }
 
-static int add_location(struct reader *r, const struct field *f, void *ctx)
+static int add_location(struct reader *r, const struct pgk_proto_field *f, void *ctx)
 {
     struct place p = {.first_frame = (uint32_t)r->frames.n};
     (void)ctx;
@@ -488,8 +448,9 @@ static int add_location(struct reader *r, const struct field *f, void *ctx)
 
 /* ---- samples ---- */
 
-static int push_location(struct reader *r, uint64_t id, uint64_t off)
+static int push_location(void *ctx, uint64_t id, uint64_t off)
 {
+    struct reader *r = ctx;
     uint32_t at = 0;
     PGK_TRY(find_id(r, &r->location_ids, id, off, "sample", "location_id", &at));
     const struct location *l = &r->locations.v[at];
@@ -502,8 +463,9 @@ static int push_location(struct reader *r, uint64_t id, uint64_t off)
     return 0;
 }
 
-static int push_value(struct reader *r, uint64_t value, uint64_t off)
+static int push_value(void *ctx, uint64_t value, uint64_t off)
 {
+    struct reader *r = ctx;
     if (value > INT64_MAX)
         return pgk_fail(r->err, PGK_E_MISMATCH, .file = r->src->file, .format = r->src->format,
                         .offset = &off, .record = "sample", .field = "value",
@@ -517,22 +479,14 @@ static int push_value(struct reader *r, uint64_t value, uint64_t off)
 }
 
 /* Numbers that stand one by one, or many in a field. */
-static int read_sample_field(struct reader *r, const struct field *f, void *ctx)
+static int read_sample_field(struct reader *r, const struct pgk_proto_field *f, void *ctx)
 {
     (void)ctx;
     if (f->number != SAMPLE_LOCATION_ID && f->number != SAMPLE_VALUE)
         return 0;
-    int (*push)(struct reader *, uint64_t, uint64_t) =
-        f->number == SAMPLE_VALUE ? push_value : push_location;
-    if (f->is_number)
-        return push(r, f->value, f->off);
-    struct pgk_cursor c = f->inside;
-    while (pgk_cur_left(&c)) {
-        const uint64_t off = pgk_cur_off(&c), value = pgk_cur_uleb(&c, "number");
-        PGK_TRY(pgk_cur_check(&c, r->err, "sample"));
-        PGK_TRY(push(r, value, off));
-    }
-    return 0;
+    const struct pgk_proto_in in = messages(r);
+    return pgk_proto_in_numbers(&in, f, "sample", false,
+                                f->number == SAMPLE_VALUE ? push_value : push_location, r);
 }
 
 static void set(struct pgk_mib *m, enum pgk_mib_id id, const struct reader *r, int column)
@@ -542,7 +496,7 @@ static void set(struct pgk_mib *m, enum pgk_mib_id id, const struct reader *r, i
 }
 
 /* If the file lacks the total that was allocated, live objects stand for it. */
-static int add_sample(struct reader *r, const struct field *f, void *ctx)
+static int add_sample(struct reader *r, const struct pgk_proto_field *f, void *ctx)
 {
     struct pgk_mib m = {0};
     const struct columns *c = &r->columns;
@@ -587,8 +541,8 @@ static int read_message(struct reader *r)
 static bool begins_with_type(const uint8_t *bytes, size_t size)
 {
     enum { TYPE_BYTES_MAX = 22 };
-    if (size < 4 || (bytes[0] != (PROFILE_SAMPLE_TYPE << 3 | WIRE_BYTES) &&
-                     bytes[0] != (PROFILE_PERIOD_TYPE << 3 | WIRE_BYTES)))
+    if (size < 4 || (bytes[0] != (PROFILE_SAMPLE_TYPE << 3 | PGK_PROTO_BYTES) &&
+                     bytes[0] != (PROFILE_PERIOD_TYPE << 3 | PGK_PROTO_BYTES)))
         return false;
     return bytes[1] >= 2 && bytes[1] <= TYPE_BYTES_MAX &&
            (bytes[2] == VALUE_TYPE_TYPE << 3 || bytes[2] == VALUE_TYPE_UNIT << 3);

@@ -39,6 +39,11 @@ struct pgk_perf_name {
     size_t n;
 };
 
+/* What a profiler says of a sample beside its stack: the service, the host. */
+struct pgk_perf_label {
+    struct pgk_perf_name key, value;
+};
+
 /* Pointers live until the handler returns. */
 struct pgk_perf_sample {
     uint32_t has;   /* PGK_PERF_HAS_... */
@@ -56,6 +61,12 @@ struct pgk_perf_sample {
     size_t n_branches;
     const uint8_t *raw;
     size_t raw_size;
+
+    /* Of profiles of other profilers (stack_profile.h): */
+    bool chain_in_calls; /* callers may be inside of the calls instead of after them */
+    uint64_t unix_ns;    /* when it was taken, or the profile began; 0: unknown */
+    const struct pgk_perf_label *labels;
+    size_t n_labels;
 };
 
 /* Entries of a call chain that say where the following ones belong to. */
@@ -74,6 +85,7 @@ struct pgk_perf_mapping {
     size_t path_len;
     uint8_t build_id[PGK_BUILD_ID_MAX];
     uint32_t build_id_size; /* 0: not recorded */
+    bool linked; /* offsets in the file are addresses as its linker gave them */
 };
 
 enum pgk_perf_task_kind { PGK_PERF_FORK, PGK_PERF_EXIT, PGK_PERF_NAME, PGK_PERF_EXEC };

@@ -4,6 +4,7 @@
 #include "mem.h"
 #include "perf_data.h"
 #include "perf_text.h"
+#include "stack_profile.h"
 
 #include <unistd.h>
 
@@ -11,7 +12,8 @@ struct pgk_perf_input {
     struct pgk_filemap map;
     struct pgk_source src;
     char *path;
-    struct pgk_perf_data *data; /* NULL: a text */
+    struct pgk_perf_data *data;        /* NULL: of another form */
+    const struct pgk_stack_form *form; /* of another profiler; NULL: a text */
     struct pgk_perf_info text_info;
 };
 
@@ -22,7 +24,8 @@ static bool is_perf_data(const uint8_t *bytes, size_t size)
 
 bool pgk_perf_sniff(const uint8_t *bytes, size_t size)
 {
-    return is_perf_data(bytes, size) || pgk_perf_text_sniff(bytes, size);
+    return is_perf_data(bytes, size) || pgk_stacks_in_form(bytes, size) ||
+           pgk_perf_text_sniff(bytes, size);
 }
 
 /* Only what is perf.data can have a rest. */
@@ -34,12 +37,18 @@ static int open_mapped(struct pgk_perf_input *input, int fd, struct pgk_err *err
         input->src.format = "perf.data";
         return pgk_perf_data_open_stream(&input->data, &input->map, fd, &input->src, err);
     }
+    if ((input->form = pgk_stacks_in_form(bytes, size))) {
+        input->src.format = input->form->name;
+        input->text_info = (struct pgk_perf_info){.form = input->form->name, .cpu = ""};
+        return 0;
+    }
     input->src.format = "text of perf";
     if (!pgk_perf_text_sniff(bytes, size))
         return pgk_fail(err, PGK_E_FORMAT, .file = input->path, .offset = &(uint64_t){0},
                         .field = "start of the file",
                         .found = size ? "no event of perf" : "an empty file",
-                        .expected = "perf.data, or text of perf script or perf report -D",
+                        .expected = "perf.data, text of perf script or perf report -D, or a CPU "
+                                    "profile of pprof or OTLP",
                         .hint = "perf script -F ip,brstack --show-mmap-events prints such text");
     input->text_info = (struct pgk_perf_info){.form = "text of perf", .cpu = "", .bytes = size};
     return 0;
@@ -83,6 +92,9 @@ int pgk_perf_input_open(struct pgk_perf_input **input, const char *path, struct 
 int pgk_perf_input_read(struct pgk_perf_input *input, const struct pgk_perf_handler *handler,
                         struct pgk_err *err)
 {
+    if (input->form)
+        return pgk_stacks_in_read(input->form, &input->map, &input->src, handler, &input->text_info,
+                              err);
     return input->data ? pgk_perf_data_read(input->data, handler, err)
                        : pgk_perf_text_read(&input->map, &input->src, handler, &input->text_info,
                                             err);
@@ -95,7 +107,12 @@ const struct pgk_perf_info *pgk_perf_input_info(const struct pgk_perf_input *inp
 
 bool pgk_perf_input_is_text(const struct pgk_perf_input *input)
 {
-    return !input->data;
+    return !input->data && !input->form;
+}
+
+bool pgk_perf_input_is_stacks(const struct pgk_perf_input *input)
+{
+    return input->form;
 }
 
 void pgk_perf_input_close(struct pgk_perf_input **input)

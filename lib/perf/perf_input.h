@@ -7,8 +7,8 @@
 
 struct pgk_perf_input;
 
-/* Opens perf.data (file or pipe), or text of `perf script` or `perf report -D`; "-" is standard
- * input. PGK_E_FORMAT if it is none of them. */
+/* Opens perf.data (file or pipe), text of `perf script` or `perf report -D`, or a profile of
+ * another profiler (stack_profile.h); "-" is standard input. PGK_E_FORMAT if it is none of them. */
 int pgk_perf_input_open(struct pgk_perf_input **input, const char *path, struct pgk_err *err);
 /* As pgk_perf_input_open, of a file that is open; `map` is taken over, also on failure, and zeroed.
  */
@@ -25,6 +25,8 @@ int pgk_perf_input_read(struct pgk_perf_input *input, const struct pgk_perf_hand
 const struct pgk_perf_info *pgk_perf_input_info(const struct pgk_perf_input *input);
 /* Texts mostly do not say which process a sample is of. */
 bool pgk_perf_input_is_text(const struct pgk_perf_input *input);
+/* A profile of another profiler: stack_profile.h. */
+bool pgk_perf_input_is_stacks(const struct pgk_perf_input *input);
 /* Nulls the pointer; accepts NULL. */
 void pgk_perf_input_close(struct pgk_perf_input **input);
 

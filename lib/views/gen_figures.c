@@ -7,7 +7,7 @@
 static uint64_t kept(const struct pgk_gen_stats *s)
 {
     uint64_t dropped = s->other_process + s->other_event + s->in_kernel +
-                       s->without_branches + s->outside + s->between_frames;
+                       s->without_branches + s->outside + s->between_frames + s->other_label;
     return s->samples > dropped ? s->samples - dropped : 0;
 }
 
@@ -16,12 +16,16 @@ bool pgk_gen_figure_at(const struct pgk_gen_stats *s, size_t i, struct pgk_gen_f
     char(*e)[PGK_GEN_EXAMPLE_SIZE] = s->examples;
     const struct pgk_gen_figure all[] = { /* struct_size stays that of the caller */
         {0, "samples", "samples", s->samples, 0, NULL},
+        {0, "files", "files", s->files, 0, NULL},
+        {0, "not recordings", "other_files", s->other_files, s->files + s->other_files, NULL},
         {0, "used", "used", kept(s), s->samples, NULL},
         {0, "of instructions alone", "inferred", s->inferred, s->samples, NULL},
         {0, "call chain cut", "stacks_cut", s->stacks_cut, s->samples, e[PGK_GEN_STACK_CUT]},
         {0, "other process", "other_process", s->other_process, s->samples,
          e[PGK_GEN_OTHER_PROCESS]},
         {0, "other event", "other_event", s->other_event, s->samples, e[PGK_GEN_OTHER_EVENT]},
+        {0, "other label or time", "other_label", s->other_label, s->samples,
+         e[PGK_GEN_OTHER_LABEL]},
         {0, "in the kernel", "in_kernel", s->in_kernel, s->samples, e[PGK_GEN_IN_KERNEL]},
         {0, "without branches", "without_branches", s->without_branches, s->samples,
          e[PGK_GEN_WITHOUT_BRANCHES]},

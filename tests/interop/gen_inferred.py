@@ -212,11 +212,11 @@ def how_much_is_settled(work):
     require(f"record {times} times as long" in said, said)
 
 
-def contexts_need_branches(work):
+def contexts_need_call_chains(work):
     exe, trace = recorded(work, 22, *FLAGS, LINES, every=53, samples=6000)
     result = run(work.pgokit, "gen", instructions_alone(trace), "-b", exe, "--mode", "cs", "-o",
                  os.devnull)
-    require(result.code == 2 and "branch" in result.errors, str(result))
+    require(result.code == 2 and "call chains" in result.errors, str(result))
 
 
 def add_cases(work, tap):
@@ -229,7 +229,7 @@ def add_cases(work, tap):
     tap.add("virtual calls of a program at fixed addresses", virtual_calls_without_call_chains,
             work, "-no-pie")
     for fn in (pointers_to_functions_need_call_chains, how_much_is_settled, balances, recorded_here,
-               huge_counts, contexts_need_branches):
+               huge_counts, contexts_need_call_chains):
         tap.add(fn.__name__.replace("_", " "), fn, work)
 
 
