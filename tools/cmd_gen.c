@@ -173,9 +173,11 @@ static const struct option_row output_rows[] = {
              "discriminators are plain numbers"},
     {"format", 0, "NAME",
      "the same as --to; bolt, counts of branches for llvm-bolt -data, or preaggregated, for "
-     "perf2bolt -pa; order, functions in an order for ld.lld, order-gold or order-ld, for GNU ld",
+     "perf2bolt -pa; order, functions in an order for ld.lld, order-gold or order-ld, for GNU ld; "
+     "call stacks: pprof, also for go build -pgo, otlp, folded or speedscope",
      OPTION_CALL(take_to), OPTION_WORDS(to_word),
-     .page = "see [For BOLT](#for-bolt) and [For linkers](#for-linkers)"},
+     .page = "see [For BOLT](#for-bolt), [For linkers](#for-linkers) and [Call stacks, and "
+             "Go](#call-stacks-and-go)"},
     {"no-vtables", 0, NULL, "leave types of objects out without a warning",
      OPTION_CALL(leave_out_vtables)},
     {"symbols", 0, NULL,

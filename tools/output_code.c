@@ -18,6 +18,13 @@ static int write_order(struct pgk_gen *gen, uint32_t binary, const struct code_o
     return pgk_gen_write_order(gen, binary, form->order, path, err);
 }
 
+static int write_stacks(struct pgk_gen *gen, uint32_t binary, const struct code_output_form *form,
+                        const char *path, struct pgk_err *err)
+{
+    (void)binary;
+    return pgk_gen_export(gen, form->name, path, err);
+}
+
 static const struct code_output_form forms[] = {
     {"bolt", ".fdata", NULL, write_bolt, {.bolt = PGK_BOLT_FDATA}, true},
     {"preaggregated", ".preaggregated", NULL, write_bolt, {.bolt = PGK_BOLT_PREAGGREGATED}, true},
@@ -29,6 +36,10 @@ static const struct code_output_form forms[] = {
      write_order, {.order = PGK_ORDER_GOLD}, false},
     {"order-ld", ".ld", "cc -ffunction-sections -Wl,-T,",
      write_order, {.order = PGK_ORDER_LD}, false},
+    {.name = "pprof", .suffix = ".pb.gz", .write = write_stacks, .stacks = true},
+    {.name = "otlp", .suffix = ".otlp", .write = write_stacks, .stacks = true},
+    {.name = "folded", .suffix = ".folded", .write = write_stacks, .stacks = true},
+    {.name = "speedscope", .suffix = ".speedscope.json", .write = write_stacks, .stacks = true},
 };
 
 const char *code_output_word(size_t i)
@@ -47,6 +58,7 @@ const struct code_output_form *code_output_form(const char *name)
 void code_output_needs(const struct code_output_form *form, struct pgk_gen_opts *opts)
 {
     opts->traces = form->traces;
+    opts->stacks = form->stacks;
     if (!form->traces)
         opts->mode = PGK_GEN_LINES; /* without contexts */
 }
@@ -73,6 +85,8 @@ int code_output_write(struct pgk_gen *gen, const struct code_output_form *form,
             last = i;
         }
     }
+    if (form->stacks && output_is_folder(path))
+        return output_fail(err, PGK_E_ARG, path, "a folder", "name the file, as -o default.pgo");
     if (sampled && output_is_folder(path))
         return output_each(gen, n, path, form->suffix, write_one, &o, err);
     if (sampled > 1)

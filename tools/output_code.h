@@ -15,6 +15,7 @@ struct code_output_form {
         enum pgk_order_form order;
     };
     bool traces; /* counts branches with what ran after them */
+    bool stacks; /* counts call stacks, of all binaries together */
 };
 
 /* The form of that name; NULL if there is none. */

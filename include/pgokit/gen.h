@@ -107,6 +107,7 @@ struct pgk_gen_opts {
     uint64_t since_ns, until_ns; /* only samples of these nanoseconds after 1970-01-01 00:00 UTC;
                                   * 0: of any time. With either, samples of unknown time are left
                                   * out */
+    bool stacks; /* count call stacks for pgk_gen_export, and nothing that a profile is made of */
     const char *build_id; /* pgk_gen_find_program: the file with this build id, in hexadecimal
                            * digits; NULL: the one with most samples */
 };
@@ -291,6 +292,13 @@ enum pgk_order_form {
  * without symbols of functions, PGK_E_ARG if the input was a sample profile or has contexts. */
 int pgk_gen_write_order(struct pgk_gen *gen, uint32_t binary, enum pgk_order_form form,
                         const char *path, struct pgk_err *err);
+
+/* With opts.stacks, instead of a profile: the call stacks that were sampled, in an export format
+ * that shows stacks (pgk_export_format_at: pprof, otlp, folded, speedscope). Functions have their
+ * first lines, so that Go's compiler takes pprof. Code of other files is named by these.
+ * PGK_E_EMPTY if there is no stack, PGK_E_ARG for another format. */
+int pgk_gen_export(struct pgk_gen *gen, const char *format, const char *path,
+                   struct pgk_err *err);
 
 /* What became of the samples so far; belongs to the generator and changes with it. */
 const struct pgk_gen_stats *pgk_gen_stats(const struct pgk_gen *gen);

@@ -57,6 +57,7 @@ static int sample_markdown(const struct pgk_sample *profile,
 static const struct pgk_exporter exporters[] = {
     {.format = {"html", ".html"}, .heap = pgk_export_heap_page, .sample = pgk_export_sample_page},
     {.format = {"pprof", ".pb.gz"}, .stacks = pgk_export_pprof, .detail = PGK_STACKS_BY_LINE},
+    {.format = {"otlp", ".otlp"}, .stacks = pgk_export_otlp, .detail = PGK_STACKS_BY_LINE},
     {.format = {"folded", ".folded"}, .stacks = pgk_export_folded},
     {.format = {"speedscope", ".speedscope.json"}, .stacks = pgk_export_speedscope},
     {.format = {"csv", ".csv"}, .heap = pgk_export_heap_csv, .sample = pgk_export_sample_csv},
@@ -69,7 +70,8 @@ const struct pgk_export_format *pgk_export_format_at(size_t i)
     return i < PGK_COUNTOF(exporters) ? &exporters[i].format : NULL;
 }
 
-static int find(const struct pgk_exporter **exporter, const char *name, struct pgk_err *err)
+int pgk_exporter_find(const struct pgk_exporter **exporter, const char *name,
+                      struct pgk_err *err)
 {
     for (size_t i = 0; i < PGK_COUNTOF(exporters); i++)
         if (!strcmp(exporters[i].format.name, name)) {
@@ -124,7 +126,7 @@ int pgk_heap_export(const struct pgk_heap *heap, const char *format, const char 
     const struct pgk_exporter *x = NULL;
     struct pgk_sink *out;
     PGK_TRY(PGK_OPTS_TAKE(&opts, given, err));
-    PGK_TRY(find(&x, format, err));
+    PGK_TRY(pgk_exporter_find(&x, format, err));
     if (!pgk_heap_contexts(heap))
         return pgk_fail(err, PGK_E_EMPTY, .file = path,
                         .hint = "the profile has no allocation contexts");
@@ -139,7 +141,7 @@ int pgk_sample_export(const struct pgk_sample *profile, const char *format, cons
     const struct pgk_exporter *x = NULL;
     struct pgk_sink *out;
     PGK_TRY(PGK_OPTS_TAKE(&opts, given, err));
-    PGK_TRY(find(&x, format, err));
+    PGK_TRY(pgk_exporter_find(&x, format, err));
     if (!profile->by_heat.n)
         return pgk_fail(err, PGK_E_EMPTY, .file = path, .hint = "the profile has no functions");
     PGK_TRY(pgk_sink_open(&out, path, err));

@@ -25,7 +25,11 @@ struct pgk_exporter {
     pgk_sample_export_fn *sample;
 };
 
-pgk_stacks_export_fn pgk_export_pprof, pgk_export_folded, pgk_export_speedscope;
+/* PGK_E_ARG if there is none of that name. */
+PGK_MUST_USE int pgk_exporter_find(const struct pgk_exporter **exporter, const char *name,
+                                   struct pgk_err *err);
+
+pgk_stacks_export_fn pgk_export_otlp, pgk_export_pprof, pgk_export_folded, pgk_export_speedscope;
 pgk_heap_export_fn pgk_export_heap_page, pgk_export_heap_csv;
 pgk_sample_export_fn pgk_export_sample_page, pgk_export_sample_csv;
 

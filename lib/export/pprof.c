@@ -84,12 +84,17 @@ static uint64_t mapping(struct pprof *p, uint32_t module)
     return i + 1;
 }
 
+static void put_address(struct pprof *p, uint32_t module, uint64_t address)
+{
+    pgk_proto_number(&p->part, LOCATION_MAPPING_ID, mapping(p, module));
+    pgk_proto_number(&p->part, LOCATION_ADDRESS, address);
+}
+
 static void put_frame(struct pprof *p, const struct pgk_stack_frame *frame)
 {
     uint32_t module = p->s->funcs.v[frame->func].module;
     if (module) {
-        pgk_proto_number(&p->part, LOCATION_MAPPING_ID, mapping(p, module));
-        pgk_proto_number(&p->part, LOCATION_ADDRESS, frame->address);
+        put_address(p, module, frame->address);
         return;
     }
     pgk_proto_number(&p->inner, LINE_FUNCTION_ID, frame->func + 1);
@@ -104,6 +109,8 @@ static void put_locations(struct pprof *p)
     for (size_t l = 1; l < p->s->locations.n; l++) {
         const struct pgk_stack_location *location = &p->s->locations.v[l];
         pgk_proto_number(&p->part, LOCATION_ID, l);
+        if (location->module)
+            put_address(p, location->module, location->address);
         for (uint32_t i = 0; i < location->n; i++)
             put_frame(p, &p->s->frames.v[p->s->frames_of.v[location->first + i]]);
         pgk_proto_message(&p->all, PROFILE_LOCATION, &p->part);

@@ -15,7 +15,7 @@ void pgk_stacks_free(struct pgk_stacks *s)
 
 uint32_t pgk_stacks_add_location(struct pgk_stacks *s, const uint32_t *frames, uint32_t n)
 {
-    struct pgk_stack_location location = {s->frames_of.n, n};
+    struct pgk_stack_location location = {.first = s->frames_of.n, .n = n};
     if (s->locations.n >= PGK_INDEX_NONE || !pgk_vec_reserve(&s->locations, 2) ||
         !pgk_vec_reserve(&s->frames_of, n))
         return 0;

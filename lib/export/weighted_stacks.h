@@ -40,6 +40,8 @@ struct pgk_stack_frame {
 struct pgk_stack_location {
     size_t first;
     uint32_t n;
+    uint32_t module;  /* build id of the module that it is in; 0: unknown */
+    uint64_t address; /* the linker's, if `module` is known */
 };
 
 struct pgk_weighted_stack {

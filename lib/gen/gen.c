@@ -7,6 +7,7 @@
 #include "gen_from_profile.h"
 #include "gen_input.h"
 #include "gen_priv.h"
+#include "gen_samples.h"
 #include "gen_types.h"
 #include "line_contexts.h"
 #include "mem.h"
@@ -53,7 +54,7 @@ int pgk_gen_new(struct pgk_gen **into, struct pgk_binaries *binaries,
     g->stats.n_examples = PGK_GEN_DROPS;
     g->contexts = g->opts.mode >= PGK_GEN_CONTEXTS;
     g->decided = g->opts.mode != PGK_GEN_AUTO || g->opts.leading_ip_only || g->opts.traces ||
-                 g->opts.data;
+                 g->opts.data || g->opts.stacks;
     size_t n = pgk_binaries_count(binaries);
     int status =
         n ? 0
@@ -120,6 +121,7 @@ void pgk_gen_close(struct pgk_gen **gen)
     pgk_vec_free(&g->sample.steps);
     pgk_vec_free(&g->sample.callers);
     pgk_intern_free(&g->hit_events);
+    pgk_gen_stacks_free(&g->stacks_seen);
     pgk_sample_close(&g->profile);
     pgk_mem_free(g);
     *gen = NULL;

@@ -4,6 +4,7 @@
 
 #include "address_space.h"
 #include "gen_binary.h"
+#include "gen_stacks.h"
 #include "intern.h"
 #include "perf_input.h"
 
@@ -44,6 +45,8 @@ struct pgk_gen {
     pgk_known_vec known;
     bool has_mappings; /* some recording says which files were where */
     char elsewhere[200]; /* files of the recording that most samples of no use were in */
+
+    struct pgk_gen_stacks stacks_seen; /* with opts.stacks, instead of all other counts */
 
     struct pgk_intern hit_events; /* names of the events of `hits` of binaries, for llvm-bolt */
 

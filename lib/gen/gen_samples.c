@@ -289,8 +289,7 @@ static int count_branches(struct pgk_gen *g, const struct pgk_perf_sample *s)
 
 /* ---- samples with a call chain ---- */
 
-/* The part of a call chain that is of the program, leaf first. */
-static size_t user_chain(const struct pgk_perf_sample *s, const uint64_t **chain)
+size_t pgk_gen_user_chain(const struct pgk_perf_sample *s, const uint64_t **chain)
 {
     const uint64_t user = (uint64_t)-512; /* PERF_CONTEXT_USER */
     bool marked = false;
@@ -346,7 +345,7 @@ static int caller_place(struct pgk_gen *g, const struct pgk_perf_sample *s, uint
 static int place_sample(struct pgk_gen *g, const struct pgk_perf_sample *s)
 {
     const uint64_t *chain;
-    size_t n_chain = user_chain(s, &chain);
+    size_t n_chain = pgk_gen_user_chain(s, &chain);
     g->branches.n = g->chain.n = g->seen.n = 0;
     if (!pgk_vec_reserve(&g->branches, 2 * s->n_branches) ||
         !pgk_vec_reserve(&g->seen, s->n_branches) || !pgk_vec_reserve(&g->chain, n_chain))
@@ -638,7 +637,7 @@ static int count_hit_calls(struct pgk_gen *g, const struct pgk_perf_sample *s, u
     PGK_TRY(place_sample(g, s));
     if (!list_callers(g, binary, s->count))
         return pgk_fail_nomem(g->err);
-    const bool frameless = is_between_frames(g, binary) && !s->chain_in_calls;
+    const bool frameless = is_between_frames(g, binary);
     if (g->contexts && !frameless && !count_context(g, binary, s->count))
         return pgk_fail_nomem(g->err);
     uint64_t callee = g->chain.n && !frameless ? seen_from(&g->chain.v[0], binary)
@@ -817,6 +816,8 @@ int pgk_gen_on_sample(void *ctx, const struct pgk_perf_sample *s)
     if (is_other_process(g, s) || is_other_event(g, s) || is_other_label(g, s))
         return 0;
     g->stats.no_mapping = !g->space.any_matched && !pgk_perf_input_is_stacks(g->input);
+    if (g->opts.stacks)
+        return is_in_kernel(g, s) ? 0 : pgk_gen_count_stack(g, s);
     if (g->opts.traces)
         return pgk_gen_count_traces(g, s);
     if (g->opts.first_runs)

@@ -10,6 +10,11 @@ int pgk_gen_code_place(struct pgk_gen *gen, const struct pgk_perf_sample *sample
 /* A load: of an object's type, if it is one from a vtable, or of data. */
 int pgk_gen_count_load(struct pgk_gen *gen, const struct pgk_perf_sample *sample, uint64_t ip,
                        uint64_t addr);
+/* With opts.stacks: a sample of any kind, by its call chain. */
+int pgk_gen_count_stack(struct pgk_gen *gen, const struct pgk_perf_sample *sample);
+void pgk_gen_stacks_free(struct pgk_gen_stacks *stacks);
+/* The part of a call chain that is of the program, leaf first; its length. */
+size_t pgk_gen_user_chain(const struct pgk_perf_sample *sample, const uint64_t **chain);
 /* A sample with branches. */
 int pgk_gen_count_taken(struct pgk_gen *gen, const struct pgk_perf_sample *sample);
 /* A sample of an instruction alone. */

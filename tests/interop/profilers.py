@@ -240,3 +240,73 @@ def otlp_json(recording, build_ids, *, labels=(), resource=(), time_ns=0, linked
 def with_length(message):
     """As the file exporter of a collector writes messages."""
     return len(message).to_bytes(4, "big") + message
+
+
+# ---- reading ----
+
+def fields(message):
+    """Numbers and contents of the fields of a message: a number, or bytes."""
+    at = 0
+
+    def take():
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte = message[at]
+            at += 1
+            value |= (byte & 0x7f) << shift
+            shift += 7
+            if byte < 0x80:
+                return value
+    while at < len(message):
+        tag = take()
+        if tag & 7 == 0:
+            yield tag >> 3, take()
+        elif tag & 7 == 1:
+            yield tag >> 3, int.from_bytes(message[at:at + 8], "little")
+            at += 8
+        else:
+            size = take()
+            yield tag >> 3, message[at:at + size]
+            at += size
+
+
+def unpacked(content):
+    """The numbers of a packed field."""
+    return [value for _, value in fields(b"".join(
+        b"\x08" + piece for piece in re.findall(rb"[\x80-\xff]*[\x00-\x7f]", content)))]
+
+
+def pprof_functions(content):
+    """By name: file and first line; and the sums of the values of all samples."""
+    message = gzip.decompress(content)
+    texts = [value.decode() for field, value in fields(message) if field == 6]
+    functions, sums = {}, None
+    for field, value in fields(message):
+        if field == 5:
+            f = dict(fields(value))
+            functions[texts[f[2]]] = (texts[f.get(4, 0)], f.get(5, 0))
+        if field == 2:
+            values = unpacked(dict(fields(value))[2])
+            sums = [a + b for a, b in zip(sums or [0] * len(values), values)]
+    return functions, sums
+
+
+def otlp_sums(message):
+    """By type of value: the sum of all samples, and how many have a stack with locations."""
+    tables = dict(fields(message))[2]
+    texts = [value.decode() for field, value in fields(tables) if field == 5]
+    stacks = [value for field, value in fields(tables) if field == 7]
+    found = {}
+    resource = dict(fields(message))[1]
+    for _, profile in fields(dict(fields(resource))[2]):
+        total = with_stack = 0
+        for field, value in fields(profile):
+            if field == 1:
+                name = texts[dict(fields(value))[1]]
+            if field == 2:
+                sample = dict(fields(value))
+                total += sum(unpacked(sample[4]))
+                with_stack += bool(stacks[sample.get(1, 0)])
+        found[name] = (total, with_stack)
+    return found
