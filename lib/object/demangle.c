@@ -9,14 +9,40 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* D's has a number after it, of letters of the first name; "_Data" is a name of C. */
+static bool is_of_d(const char *linkage_name)
+{
+    return !strncmp(linkage_name, "_D", 2) && linkage_name[2] >= '0' && linkage_name[2] <= '9';
+}
+
+/* Of D, parameters are always there: those at the end of a name, which are no template
+ * arguments, "!(...)". */
+static void cut_parameters(char *name)
+{
+    size_t at = strlen(name);
+    unsigned depth = 0;
+    if (!at || name[at - 1] != ')')
+        return;
+    do {
+        at--;
+        depth += name[at] == ')';
+        depth -= name[at] == '(';
+    } while (at && depth);
+    if (at && name[at - 1] != '!')
+        name[at] = 0;
+}
+
 static char *demangle(const char *linkage_name, int options)
 {
     /* cplus_demangle would read a plain C name such as "f" as a type. */
-    if (strncmp(linkage_name, "_Z", 2) && strncmp(linkage_name, "_R", 2))
+    const bool d = is_of_d(linkage_name);
+    if (!d && strncmp(linkage_name, "_Z", 2) && strncmp(linkage_name, "_R", 2))
         return NULL;
-    char *name = cplus_demangle(linkage_name, DMGL_AUTO | options);
+    char *name = cplus_demangle(linkage_name, (d ? DMGL_DLANG : DMGL_AUTO) | options);
     char *copy = name ? pgk_mem_strdup(name) : NULL;
     free(name); /* the demangler's own memory */
+    if (copy && d && !(options & DMGL_PARAMS))
+        cut_parameters(copy);
     return copy;
 }
 

@@ -63,6 +63,14 @@ static void names_for_programs_are_whole(void **state)
     expect_name("_Z3addii", true, "add(int, int)");
     expect_name("_ZNSt6vectorIiE9push_backERKi", true, "std::vector<int>::push_back(int const&)");
     expect_name("_RNvCs1_3abc3foo", false, "abc::foo");
+    expect_name("_D8demangle4testFaZv", true, "demangle.test(char)");
+    expect_name("_D8demangle4testFaZv", false, "demangle.test");
+    expect_name("_D8demangle13__T4testTiTiZ4testFZv", true, "demangle.test!(int, int).test()");
+    expect_name("_D8demangle13__T4testTiTiZ4testFZv", false, "demangle.test!(int, int).test");
+    expect_name("_D8demangle9__T4testZv", false, "demangle.test!()");
+    expect_name("_D8demangle4testi", false, "demangle.test");
+    expect_name("_Data", false, "_Data");
+    expect_name("_D1", false, "_D1");
     expect_name("main", true, "main");
     expect_name("_Zbroken", true, "_Zbroken");
     expect_name("a\033b", false, "a\033b");
