@@ -145,6 +145,18 @@ static uint64_t kernel_bias(const struct pgk_elf *elf, const struct pgk_process_
     return 0;
 }
 
+/* Of the first segment, where a file that is linked at an address is loaded. */
+static uint64_t first_address(const struct pgk_elf *elf)
+{
+    size_t n;
+    const struct pgk_segment *s = pgk_elf_segments(elf, &n);
+    uint64_t first = n ? s[0].vaddr - s[0].offset : 0;
+    for (size_t i = 1; i < n; i++)
+        if (s[i].vaddr - s[i].offset < first)
+            first = s[i].vaddr - s[i].offset;
+    return first;
+}
+
 struct pgk_address_window pgk_address_window(const struct pgk_address_space *space, int32_t pid,
                                              uint64_t time, uint64_t addr)
 {
@@ -163,9 +175,9 @@ struct pgk_address_window pgk_address_window(const struct pgk_address_space *spa
         w.bias = kernel_bias(elf, m);
         return w;
     }
-    if (m->linked) {
+    if (m->linked || m->from_base) {
         w.binary = binary;
-        w.bias = m->start - m->file_offset;
+        w.bias = m->start - m->file_offset - (m->from_base ? first_address(elf) : 0);
         return w;
     }
     uint64_t off = addr - m->start + m->file_offset, page = off & ~(uint64_t)(PAGE - 1);

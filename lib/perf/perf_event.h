@@ -85,7 +85,8 @@ struct pgk_perf_mapping {
     size_t path_len;
     uint8_t build_id[PGK_BUILD_ID_MAX];
     uint32_t build_id_size; /* 0: not recorded */
-    bool linked; /* offsets in the file are addresses as its linker gave them */
+    bool linked;    /* offsets in the file are addresses as its linker gave them */
+    bool from_base; /* they are from where the file was loaded */
 };
 
 enum pgk_perf_task_kind { PGK_PERF_FORK, PGK_PERF_EXIT, PGK_PERF_NAME, PGK_PERF_EXEC };

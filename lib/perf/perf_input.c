@@ -47,8 +47,8 @@ static int open_mapped(struct pgk_perf_input *input, int fd, struct pgk_err *err
         return pgk_fail(err, PGK_E_FORMAT, .file = input->path, .offset = &(uint64_t){0},
                         .field = "start of the file",
                         .found = size ? "no event of perf" : "an empty file",
-                        .expected = "perf.data, text of perf script or perf report -D, or a CPU "
-                                    "profile of pprof or OTLP",
+                        .expected = "perf.data, text of perf script or perf report -D, a CPU "
+                                    "profile of pprof or OTLP, or stacks with addresses",
                         .hint = "perf script -F ip,brstack --show-mmap-events prints such text");
     input->text_info = (struct pgk_perf_info){.form = "text of perf", .cpu = "", .bytes = size};
     return 0;

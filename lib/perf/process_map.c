@@ -138,7 +138,8 @@ int pgk_process_map_add(struct pgk_process_map *m, const struct pgk_perf_mapping
                                           .size = from->size,
                                           .file_offset = from->file_offset,
                                           .prot = from->prot,
-                                          .linked = from->linked};
+                                          .linked = from->linked,
+                                          .from_base = from->from_base};
     if (mapping.pid == PGK_PID_KERNEL)
         keep_to_kernel(&mapping);
     PGK_TRY(find_file(m, from, &mapping.file, err));

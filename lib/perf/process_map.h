@@ -18,7 +18,7 @@ struct pgk_process_mapping {
     uint32_t file; /* position among the files: path and build id */
     uint64_t start, size, file_offset;
     uint32_t prot;
-    bool linked;
+    bool linked, from_base;
 };
 
 struct pgk_process_file {

@@ -5,7 +5,8 @@
 
 enum { REGION_BITS = 40, REGIONS_MAX = 1 << 22 };
 
-static const struct pgk_stack_form *const forms[] = {&pgk_stack_pprof, &pgk_stack_otlp};
+static const struct pgk_stack_form *const forms[] = {
+    &pgk_stack_pprof, &pgk_stack_otlp, &pgk_stack_json, &pgk_stack_folded};
 
 const struct pgk_stack_form *pgk_stacks_in_form(const uint8_t *bytes, size_t size)
 {
@@ -47,7 +48,8 @@ static int pass_mapping(struct pgk_stack_reader *r, const struct pgk_stack_mappi
                                        .path = m->path.s,
                                        .path_len = m->path.n,
                                        .build_id_size = m->build_id_size,
-                                       .linked = m->linked};
+                                       .linked = m->linked,
+                                       .from_base = m->from_base};
     memcpy(mapping.build_id, m->build_id, sizeof mapping.build_id);
     r->info->mappings++;
     return r->handler->mapping ? r->handler->mapping(r->handler->ctx, &mapping) : 0;
@@ -66,8 +68,8 @@ struct mapping_key {
 
 static uint32_t find_mapping(struct pgk_stack_reader *r, const struct pgk_stack_mapping *m)
 {
-    struct mapping_key key = {.linked = m->linked};
-    if (!m->linked) {
+    struct mapping_key key = {.linked = m->linked | (uint64_t)m->from_base << 1};
+    if (!m->linked && !m->from_base) {
         key.start = m->start;
         key.limit = m->limit;
         key.offset = m->offset;

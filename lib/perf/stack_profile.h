@@ -18,7 +18,8 @@ struct pgk_stack_mapping {
     struct pgk_perf_name path;
     uint8_t build_id[PGK_BUILD_ID_MAX];
     uint32_t build_id_size;
-    bool linked; /* addresses are the linker's, not those of a process */
+    bool linked;    /* addresses are the linker's, not those of a process */
+    bool from_base; /* they begin where the file was loaded */
 };
 
 struct pgk_stack_region {
@@ -61,7 +62,8 @@ PGK_MUST_USE int pgk_stacks_in_read(const struct pgk_stack_form *form,
                                     struct pgk_perf_info *info, struct pgk_err *err);
 
 /* Forms of profiles. */
-extern const struct pgk_stack_form pgk_stack_pprof, pgk_stack_otlp;
+extern const struct pgk_stack_form pgk_stack_pprof, pgk_stack_otlp, pgk_stack_json,
+    pgk_stack_folded;
 
 /* ---- for those ---- */
 
@@ -75,6 +77,10 @@ static inline bool pgk_stacks_in_is_linked(const struct pgk_stack_mapping *m, ui
 }
 /* Hexadecimal digits as a build id; a longer one, or none, is size 0. */
 void pgk_stacks_in_build_id(struct pgk_stack_mapping *mapping, struct pgk_perf_name digits);
+/* The place that a text names: a file, and how far from where that was loaded. PGK_STACK_NOWHERE if
+ * it names none. */
+PGK_MUST_USE int pgk_stacks_in_named(struct pgk_stack_reader *reader, struct pgk_perf_name text,
+                                     uint32_t *region, uint64_t *address);
 /* Begins a sample. */
 void pgk_stacks_in_begin(struct pgk_stack_reader *reader);
 /* Its next frame, a caller of those before. */

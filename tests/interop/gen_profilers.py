@@ -12,7 +12,8 @@ import sys
 
 from gen_inferred import chains_alone
 from peers import good, main, read, require, run, tool, write
-from profilers import LAYOUTS, Recording, otlp, otlp_json, pprof, with_length
+from profilers import (LAYOUTS, Recording, firefox, folded, otlp, otlp_json, pprof, speedscope,
+                       with_length)
 from stepped import FRAMES, LINES, recorded
 
 FLAGS = ("-O2", "-g", LINES, FRAMES, "-Wl,--build-id")
@@ -48,8 +49,8 @@ def made(work):
     return exe, text, Recording(read(text).decode()), {exe: build_id(exe)}
 
 
-def refused(*argv):
-    result = run(*argv)
+def refused(*argv, env=None):
+    result = run(*argv, env=env)
     require(result.code == 2, str(result))
     return result.errors
 
@@ -72,7 +73,12 @@ def same_as_text(work):
                                 values=lambda count: (count * 10_000_000,)),
              "a.jsonl": otlp_json(samples, ids),
              "linked.jsonl": otlp_json(samples, ids, linked=linked),
-             "lengths.pb": with_length(otlp(samples, ids))}
+             "lengths.pb": with_length(otlp(samples, ids)),
+             "plain.folded": folded(samples, linked),
+             "bracket.folded": folded(samples, linked, "[{}(+0x{:x})]"),
+             "a.speedscope.json": speedscope(samples, linked),
+             "threads.json": firefox(samples, ids, linked),
+             "shared.json": firefox(samples, ids, linked, shared=True)}
     for layout in LAYOUTS:
         files[f"otlp-{layout}.pb"] = otlp(samples, ids, layout)
         files[f"labels-{layout}.pb"] = otlp(samples, ids, layout, labels=[("thread.name", "x")])
@@ -138,7 +144,9 @@ def found_by_build_id(work):
     os.makedirs(os.path.dirname(moved))
     shutil.move(exe, moved)
     require(profile(work, path, "--sysroot", root) == truth, "the moved program")
-    said = refused(work.pgokit, "gen", path, "-o", os.devnull)
+    no_cache = work.temp("home")
+    said = refused(work.pgokit, "gen", path, "-o", os.devnull,
+                   env={"HOME": no_cache, "XDG_CACHE_HOME": no_cache})
     require(ids[exe] in said and "DEBUGINFOD_URLS" in said, said)
 
 
@@ -182,6 +190,11 @@ def refuses(work):
         "index.jsonl": (otlp_json(samples, ids).replace(b'"locationIndices": [1',
                                                         b'"locationIndices": [99999'),
                         "location 99999"),
+        "prefix.json": (firefox(samples, ids, linker_address(exe)(samples)).replace(
+            b'"prefix": [null', b'"prefix": [3'), "stackTable"),
+        "frame.speedscope.json": (speedscope(samples, linker_address(exe)(samples)).replace(
+            b'"samples": [[', b'"samples": [[99999, '), "99999"),
+        "cut.folded": (folded(samples, linker_address(exe)(samples))[:-3] + b"\n", "count"),
         "same.pb": (plain + plain, "an id that no other one has"),
     }
     for name, (content, expected) in cases.items():

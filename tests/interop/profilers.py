@@ -242,6 +242,71 @@ def with_length(message):
     return len(message).to_bytes(4, "big") + message
 
 
+# ---- viewers ----
+
+def places(recording, stack, linked):
+    """Mapping, and distance from where its file was loaded, of a stack, leaf first; None: of no
+    file."""
+    for depth, addr in enumerate(stack):
+        at = addr - (1 if depth else 0)
+        mapping = recording.mapping_of(at)
+        yield None if mapping is None else (mapping, linked(mapping, at))
+
+
+def folded(recording, linked, frame="{}+0x{:x}"):
+    """Folded stacks whose frames are places in files."""
+    lines = []
+    for stack, count in recording.stacks.items():
+        names = ["[unknown]" if place is None else
+                 frame.format(recording.mappings[place[0]][3], place[1])
+                 for place in places(recording, stack, linked)]
+        lines.append(f"{';'.join(reversed(names))} {count}\n")
+    return "".join(lines).encode()
+
+
+def speedscope(recording, linked):
+    """As speedscope keeps sampled profiles."""
+    frames, samples = {}, []
+    for stack in recording.stacks:
+        names = ["[unknown]" if place is None else
+                 f"{recording.mappings[place[0]][3]}+0x{place[1]:x}"
+                 for place in places(recording, stack, linked)]
+        samples.append([frames.setdefault(name, len(frames)) for name in reversed(names)])
+    profile = {"type": "sampled", "name": "all", "unit": "none", "startValue": 0,
+               "endValue": sum(recording.stacks.values()), "samples": samples,
+               "weights": list(recording.stacks.values())}
+    return json.dumps({"$schema": "https://www.speedscope.app/file-format-schema.json",
+                       "shared": {"frames": [{"name": name} for name in frames]},
+                       "profiles": [profile]}).encode()
+
+
+def firefox(recording, build_ids, linked, shared=False):
+    """As samply writes a profile for Firefox's profiler; tables are shared by threads, or not."""
+    frames, stacks, samples = {}, {}, []
+    for stack in recording.stacks:
+        prefix = None
+        for place in reversed(list(places(recording, stack, linked))):
+            frame = frames.setdefault(place, len(frames))
+            prefix = stacks.setdefault((prefix, frame), len(stacks))
+        samples.append(prefix)
+    libs = [{"name": path.rsplit("/", 1)[-1], "path": path, "codeId": build_ids.get(path)}
+            for _, _, _, path in recording.mappings]
+    tables = {"frameTable": {"length": len(frames),
+                             "address": [-1 if p is None else p[1] for p in frames],
+                             "func": list(range(len(frames)))},
+              "funcTable": {"resource": [-1 if p is None else p[0] for p in frames]},
+              "resourceTable": {"lib": list(range(len(libs)))},
+              "stackTable": {"prefix": [prefix for prefix, _ in stacks],
+                             "frame": [frame for _, frame in stacks]}}
+    thread = {"pid": "7", "processName": "app",
+              "samples": {"stack": samples + [samples[0]], "weightType": "samples",
+                          "weight": list(recording.stacks.values()) + [99],
+                          "threadCPUDelta": [1] * len(samples) + [0]}}
+    whole = {"meta": {"interval": 1}, "libs": libs,
+             "threads": [thread if shared else thread | tables]}
+    return json.dumps(whole | ({"shared": tables} if shared else {})).encode()
+
+
 # ---- reading ----
 
 def fields(message):
