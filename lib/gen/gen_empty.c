@@ -39,6 +39,9 @@ int pgk_gen_no_samples(const struct pgk_gen *g, struct pgk_err *err)
                     .expected = "samples of the program, best with branch stacks (perf record -b)",
                     .hint = s->other_event ? "name an event of the recording with --perf-event"
                             : s->other_label ? "choose other --label, --since or --until"
+                            : g->hits_nowhere > g->hits_outside / 2
+                                ? "the profile has names of functions, but hardly an address: "
+                                  "export it before a server names the functions"
                             : !g->has_mappings && s->lines && s->outside
                                 ? "the text does not say where programs were mapped: print it "
                                   "again and add --show-mmap-events to perf script"

@@ -666,6 +666,7 @@ int pgk_gen_count_hit(struct pgk_gen *g, const struct pgk_perf_sample *s)
         g->hits_unfit += is_unfit(g, place) ? s->count : 0;
         PGK_TRY(note_elsewhere(g, s));
         g->hits_outside += s->count;
+        g->hits_nowhere += s->ip ? 0 : s->count;
         if (!*g->hit_outside)
             snprintf(g->hit_outside, sizeof g->hit_outside, "at 0x%" PRIx64 " in %s", s->ip,
                      file_at(g, s, s->ip));

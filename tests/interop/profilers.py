@@ -82,11 +82,12 @@ class Texts:
 # ---- pprof ----
 
 def pprof(recording, build_ids, *, in_calls=True, types=(("samples", "count"),
-                                                         ("cpu", "nanoseconds")),
+                                                         ("cpu", "nanoseconds")), named=False,
           values=lambda count: (count, count * 10_000_000), labels=(), time_ns=0, numbers=(),
           linked=None):
     """The bytes of a file. Callers lie within their calls, unless told otherwise; with `linked`, a
-    function of mapping and address, addresses are the linker's."""
+    function of mapping and address, addresses are the linker's. With `named`, places have names of
+    functions and lines alone."""
     text, out, locations = Texts(), b"", {}
     for name, unit in types:
         out += part(1, number(1, text(name)) + number(2, text(unit)))
@@ -107,8 +108,12 @@ def pprof(recording, build_ids, *, in_calls=True, types=(("samples", "count"),
                     number(6, text(build_ids.get(path, ""))))
     for (mapping, addr), ident in locations.items():
         shown = linked(mapping, addr) if linked and mapping is not None else addr
-        out += part(4, number(1, ident) + number(2, 0 if mapping is None else mapping + 1) +
-                    number(3, shown))
+        if not named:
+            out += part(4, number(1, ident) + number(2, 0 if mapping is None else mapping + 1) +
+                        number(3, shown))
+            continue
+        out += part(4, number(1, ident) + part(4, number(1, ident) + number(2, 7)))
+        out += part(5, number(1, ident) + number(2, text(f"function_{addr:x}")))
     out += number(9, time_ns) + part(11, number(1, text("cpu")) + number(2, text("nanoseconds")))
     out += number(12, 10_000_000)
     return gzip.compress(b"".join([out] + [part(6, t) for t in text.list()]), mtime=0)
