@@ -2,6 +2,7 @@
 #include "foreign_files.h"
 
 #include "compiler.h"
+#include "gen_input.h"
 
 #include <ctype.h>
 #include <stdbool.h>
@@ -75,15 +76,6 @@ static bool is_counts(const uint8_t *bytes, size_t size)
 
 /* The messages of a profile are in any order. A heap profile has bytes of space among its texts, a
  * profile of processor time has these. */
-static bool is_cpu_pprof(const uint8_t *bytes, size_t size)
-{
-    static const char type[] = "\x32\x03"
-                               "cpu",
-                      unit[] = "\x32\x0b"
-                               "nanoseconds";
-    return memmem(bytes, size, type, sizeof type - 1) && memmem(bytes, size, unit, sizeof unit - 1);
-}
-
 static const struct {
     const char *start;
     struct pgk_foreign_file file;
@@ -139,9 +131,9 @@ const struct pgk_foreign_file *pgk_foreign_file(const uint8_t *bytes, size_t siz
         bool (*is)(const uint8_t *bytes, size_t size);
         struct pgk_foreign_file file;
     } looks[] = {
-        {is_cpu_pprof,
-         {"a pprof file of processor time",
-          "use go tool pprof; pgokit reads heap profiles of pprof, and gen reads perf.data"}},
+        {pgk_gen_is_stacks,
+         {"call stacks of another profiler, as of processor time",
+          "pgokit gen FILE -b PROGRAM -o app.afdo makes a sample profile of a CPU profile"}},
         {is_our_json,
          {"JSON of pgokit", "it is for programs, such as jq; show the profile it was made of"}},
         {is_html, {"an HTML page", "open it in a browser"}},

@@ -4,6 +4,7 @@
 
 #include "binary_set.h"
 #include "branch_view.h"
+#include "gen_input.h"
 #include "gen_samples.h"
 #include "hex.h"
 #include "path.h"
@@ -47,6 +48,11 @@ int pgk_gen_each_file(const char *path, pgk_gen_file_fn *fn, void *ctx, struct p
     }
     fts_close(walk);
     return status;
+}
+
+bool pgk_gen_is_stacks(const uint8_t *bytes, size_t size)
+{
+    return pgk_stacks_in_form(bytes, size);
 }
 
 /* ---- the program ---- */
