@@ -33,7 +33,7 @@ struct pgk_gen {
     uint64_t hits, hits_outside; /* samples of instructions alone, in a binary or not */
     uint64_t hits_unfit;         /* of the latter, in code, but at no instruction */
     char hit_outside[PGK_GEN_EXAMPLE_SIZE]; /* the first of the latter */
-    uint64_t hits_nowhere; /* of those outside: without an address, as profiles of names have them */
+    uint64_t hits_nowhere; /* of those outside: without an address, as in profiles of names */
     enum pgk_gen_input { PGK_GEN_NOTHING, PGK_GEN_RECORDING, PGK_GEN_PROFILE } inputs; /* so far */
     struct pgk_windows { double scaled, seen; } ranges, loaded; /* of counts of the branch
                                              * recorder: as they are, and as windows saw them */
