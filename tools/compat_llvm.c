@@ -108,7 +108,7 @@ static const struct compat_choice layouts[] = {
     {"nest", "--layout=nested"}, {"flat", "--layout=flat"}, {0}};
 
 static const struct compat_option merge_options[] = {
-    {"output o", COMPAT_VALUE, "--output=%s"},
+    {"output o", COMPAT_VALUE, "--output=%s", .absent = "-"},
     KIND_ROWS,
     {"memory", COMPAT_FLAG, .note = KIND_NOTE},
     {"weighted-input", COMPAT_WEIGHTED},
@@ -167,17 +167,33 @@ static const struct compat_option merge_options[] = {
 
 /* ---- llvm-profdata show ---- */
 
+/* Options that say which parts are printed. */
+static const struct show_part {
+    const char *option, *part;
+} show_parts[] = {
+    {"all-functions", "all"}, {"counts", "counts"}, {"ic-targets", "targets"},
+    {"show-vtables", "vtables"}, {"memop-sizes", "memops"}, {"covered", "covered"},
+    {"hot-func-list", "hot"}, {"binary-ids", "ids"}, {"profile-version", "version"},
+    {"temporal-profile-traces", "traces"}, {"detailed-summary", "summary"},
+    {"show-prof-sym-list", "symbols"}, {"show-sec-info-only", "sections"}, {"json", "json"},
+};
+
+static const char *wanted_parts(const struct compat_call *call)
+{
+    const char *all = "totals", *format = compat_value(call, "show-format");
+    for (size_t i = 0; i < sizeof show_parts / sizeof *show_parts; i++)
+        if (compat_is_true(call, show_parts[i].option))
+            all = compat_text("%s,%s", all, show_parts[i].part);
+    return format && !strcmp(format, "json") ? compat_text("%s,json", all) : all;
+}
+
 /* Heap data are shown as YAML, and counters with --text as the text that merge writes. */
 static void choose_show(struct compat_call *call)
 {
     compat_find_kind(call, &cmd_show);
     check_kind(call);
     bool samples = call->has_kind && call->kind == PGK_KIND_SAMPLE;
-    bool details = compat_is_true(call, "counts") || compat_is_true(call, "ic-targets") ||
-                   compat_is_true(call, "memop-sizes") || compat_is_true(call, "show-vtables");
-    bool all = compat_is_true(call, "all-functions");
     const char *format = compat_value(call, "show-format");
-    const char *function = compat_value(call, "function");
     if (compat_is_true(call, "memory")) {
         call->verb = "convert --quiet --to=yaml --output=-";
         return;
@@ -188,51 +204,45 @@ static void choose_show(struct compat_call *call)
         call->verb = "merge --quiet --to=text --output=-";
         return;
     }
+    compat_add_words(call, "--llvm=%s", wanted_parts(call));
     const char *cutoffs = compat_value(call, "detailed-summary-cutoffs");
     if (!samples && cutoffs && compat_is_true(call, "detailed-summary"))
         compat_add_words(call, "--cutoffs=%s", cutoffs);
-    if (samples)
-        compat_add_words(call, "--linkage-names", NULL);
-    if (samples && !function && !compat_is_true(call, "show-sec-info-only"))
-        compat_add_words(call, "--top=0 --lines", NULL);
-    if (!samples && details && all && !function)
-        compat_add_words(call, "--function=.", NULL);
-    else if (!samples && all)
-        compat_add_words(call, "--top=0", NULL);
 }
 
 static const struct compat_choice show_formats[] = {
-    {"text", NULL}, {"json", "--json"}, {"yaml", NULL}, {0}};
+    {"text", NULL}, {"json", NULL}, {"yaml", NULL}, {0}};
+
+#define PART(name) "part " name " of --llvm"
 
 static const struct compat_option show_options[] = {
     {"output o", COMPAT_STDOUT},
     KIND_ROWS,
     {"memory", COMPAT_FLAG, .note = "decides about the output: YAML"},
-    {"all-functions", COMPAT_FLAG, .note = "decides about the output: --top=0"},
-    {"counts", COMPAT_FLAG, .note = "decides about the output: with --all-functions, --function=."},
-    {"ic-targets", COMPAT_FLAG, .note = "shown with the counters: as --counts"},
-    {"memop-sizes", COMPAT_FLAG, .note = "shown with the counters: as --counts"},
-    {"show-vtables", COMPAT_FLAG, .note = "shown with the counters: as --counts"},
+    {"all-functions", COMPAT_FLAG, .note = PART("all")},
+    {"counts", COMPAT_FLAG, .note = PART("counts")},
+    {"ic-targets", COMPAT_FLAG, .note = PART("targets")},
+    {"memop-sizes", COMPAT_FLAG, .note = PART("memops")},
+    {"show-vtables", COMPAT_FLAG, .note = PART("vtables")},
     {"text", COMPAT_FLAG, .note = "decides about the output: that of merge --text"},
     {"function", COMPAT_VALUE, "--function=%s", .kinds = INSTR | SAMPLE},
-    {"topn", COMPAT_VALUE, "--top=%s", .nothing = "0", .kinds = INSTR},
-    {"covered", COMPAT_FLAG, "--value-cutoff=1 --top=0", .kinds = INSTR},
+    {"topn", COMPAT_VALUE, "--top=%s", .nothing = "0", .kinds = INSTR | SAMPLE},
+    {"covered", COMPAT_FLAG, .note = PART("covered")},
     {"value-cutoff", COMPAT_VALUE, "--value-cutoff=%s", .nothing = "0", .kinds = INSTR},
     {"list-below-cutoff", COMPAT_FLAG, "--list-below-cutoff", .kinds = INSTR},
-    {"json", COMPAT_FLAG, "--json", .kinds = INSTR | SAMPLE},
+    {"json", COMPAT_FLAG, .note = PART("json")},
     {"show-format", COMPAT_CHOICE, .choices = show_formats, .kinds = INSTR | SAMPLE},
     {"profiled-binary", COMPAT_VALUE, "--binary=%s"},
-    {"show-sec-info-only", COMPAT_FLAG, "--sections", .kinds = SAMPLE},
-    {"profile-version", COMPAT_FLAG, .note = "no effect: the version is always shown"},
-    {"detailed-summary", COMPAT_FLAG, "--detailed-summary", .kinds = INSTR | SAMPLE},
+    {"show-sec-info-only", COMPAT_FLAG, .note = PART("sections")},
+    {"profile-version", COMPAT_FLAG, .note = PART("version")},
+    {"detailed-summary", COMPAT_FLAG, .note = PART("summary")},
     {"detailed-summary-cutoffs", COMPAT_VALUE,
      .note = "of --detailed-summary, for counters: --cutoffs=VALUE"},
-    {"hot-func-list", COMPAT_FLAG, "!`pgokit show --top N` lists the hottest functions"},
+    {"hot-func-list", COMPAT_FLAG, .note = PART("hot")},
     {"showcs", COMPAT_FLAG, "--contextual", .kinds = INSTR},
-    {"binary-ids", COMPAT_FLAG, .note = "no effect: they are always shown"},
-    {"temporal-profile-traces", COMPAT_FLAG, "!`pgokit convert --to text -o -` has them"},
-    {"show-prof-sym-list", COMPAT_FLAG,
-     "!symbols are not listed; `pgokit show --sections` says whether there are any"},
+    {"binary-ids", COMPAT_FLAG, .note = PART("ids")},
+    {"temporal-profile-traces", COMPAT_FLAG, .note = PART("traces")},
+    {"show-prof-sym-list", COMPAT_FLAG, .note = PART("symbols")},
     {"debug-info", COMPAT_VALUE, CORRELATE},
     {"max-debug-info-correlation-warnings", COMPAT_VALUE, .note = "no effect: there are none"},
     {0},

@@ -1,5 +1,6 @@
 /* pgokit show for instrumentation profiles. */
 #include "cli.h"
+#include "llvm_parts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +26,7 @@ struct show {
     const char *path;
     uint32_t *cutoffs; /* of the report */
     bool top_given, below, summary, only_summary;
+    struct llvm_parts llvm;
 };
 
 static const struct option_choice sorts[] = {{"total", PGK_INSTR_SORT_TOTAL},
@@ -72,6 +74,7 @@ static const struct option_row rows[] = {
     {"cutoffs", 0, "LIST",
      "its shares, in millionths of all counts, with commas between", OPTION_CALL(take_cutoffs),
      .page = "an example is `500000,990000`; the default are the 16 shares that files have"},
+    LLVM_PARTS_ROW(struct show, llvm),
     {"json", 0, NULL, "all of it as JSON", OPTION_VALUE(struct show, view, VIEW_JSON),
      .page = "see [instr-json.md](../formats/instr-json.md)"},
     {"raw", 0, NULL, "every counter and value, as text profile",
@@ -87,8 +90,11 @@ static void check(const struct show *s)
         cli_usage(&cmd_show, "--list-below-cutoff needs to know below what: --value-cutoff N");
     if (s->summary && s->view != VIEW_TABLE)
         cli_usage(&cmd_show, "--detailed-summary is text; --json and --raw have all counters");
-    if (s->cutoffs && !s->summary)
+    if (s->cutoffs && !s->summary && !s->llvm.given)
         cli_usage(&cmd_show, "--cutoffs requires --detailed-summary");
+    if (s->llvm.given && (s->view != VIEW_TABLE || s->summary))
+        cli_usage(&cmd_show, "--llvm is of none of --json, --raw and --detailed-summary, which "
+                  "--llvm=summary has");
 }
 
 static void parse(struct show *s, int argc, char **argv)
@@ -99,9 +105,9 @@ static void parse(struct show *s, int argc, char **argv)
     cli_need_one(&cmd_show, argc - optind);
     check(s);
     s->only_summary = s->summary && !s->top_given && !r->function && !r->value_cutoff;
-    if (!s->top_given && s->view == VIEW_TABLE && !r->function && !s->below)
+    if (!s->top_given && s->view == VIEW_TABLE && !r->function && !s->below && !s->llvm.given)
         r->top = 10;
-    if (s->below) {
+    if (s->below && !s->llvm.given) {
         r->below_cutoff = r->value_cutoff;
         r->value_cutoff = 0;
     }
@@ -147,10 +153,31 @@ static int print_heap(const struct show *s, const struct pgk_heap *heap, struct 
     return pgk_heap_print_table(heap, &opts, stdout, err);
 }
 
+static int print_llvm(const struct show *s, const struct pgk_instr *instr, struct pgk_err *err)
+{
+    const struct pgk_instr_print_opts *r = &s->report;
+    struct pgk_llvm_print_opts opts = {
+        .struct_size = sizeof opts,
+        .info = r->info,
+        .parts = s->llvm.bits,
+        .function = r->function,
+        .top = r->top,
+        .value_cutoff = r->value_cutoff,
+        .below_cutoff = s->below,
+        .contextual = r->contextual,
+        .cutoffs = r->cutoffs,
+        .n_cutoffs = r->n_cutoffs,
+    };
+    cli_for_data("-");
+    return pgk_instr_print_llvm(instr, &opts, stdout, err);
+}
+
 /* `heap` is NULL if there is none. */
 static int print(const struct show *s, const struct pgk_instr *instr, const struct pgk_heap *heap,
                  struct pgk_err *err)
 {
+    if (s->llvm.given)
+        return print_llvm(s, instr, err);
     if (s->view == VIEW_TEXT) {
         cli_for_data("-");
         return pgk_instr_write(instr, "-", &(struct pgk_instr_target){.form = PGK_INSTR_TEXT},

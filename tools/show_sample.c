@@ -1,5 +1,6 @@
 /* pgokit show for sample profiles. */
 #include "cli.h"
+#include "llvm_parts.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -23,6 +24,7 @@ struct show {
     struct pgk_sample_print_opts report;
     const char *path, *function, *names;
     bool json, sections, summary, only_summary, top_given;
+    struct llvm_parts llvm;
 };
 
 static const struct option_row rows[] = {
@@ -47,6 +49,7 @@ static const struct option_row rows[] = {
      OPTION_FLAG(struct show, report.linkage_names)},
     {"names", 0, "FILE", "names to find GUIDs among, one per line",
      OPTION_TEXT(struct show, names), .page = "`-b` takes names from binaries"},
+    LLVM_PARTS_ROW(struct show, llvm),
     {"json", 0, NULL, "all of it as JSON", OPTION_FLAG(struct show, json),
      .page = "see [sample-json](../formats/sample-json.md)"},
     {0},
@@ -61,12 +64,14 @@ static void parse(struct show *s, int argc, char **argv)
     cli_need_one(&cmd_show, argc - optind);
     if (s->summary && (s->json || s->sections))
         cli_usage(&cmd_show, "--detailed-summary is neither of --json nor of --sections");
+    if (s->llvm.given && (s->json || s->sections || s->summary))
+        cli_usage(&cmd_show, "--llvm has parts of the names json, sections and summary instead");
     s->path = s->report.title = argv[optind];
     s->only_summary = s->summary && !s->top_given && !s->function && !s->report.lines;
     s->report.lines |= s->function != NULL;
     s->report.colour = cli_colour();
     s->report.width = cli_width(STDOUT_FILENO);
-    if (!s->top_given && !s->json && !s->function)
+    if (!s->top_given && !s->json && !s->function && !s->llvm.given)
         s->report.top = 20;
 }
 
@@ -79,6 +84,17 @@ static int print(const struct show *s, const struct pgk_sample *profile,
     return !status && s->summary ? pgk_sample_print_summary(profile, report, stdout, err) : status;
 }
 
+static int print_llvm(const struct show *s, const struct pgk_sample *profile,
+                      const struct pgk_file_info *info, struct pgk_err *err)
+{
+    struct pgk_llvm_print_opts opts = {.struct_size = sizeof opts,
+                                       .info = info,
+                                       .parts = s->llvm.bits,
+                                       .function = s->function,
+                                       .top = s->report.top};
+    return pgk_sample_print_llvm(profile, &opts, stdout, err);
+}
+
 static int show(const struct show *s, struct pgk_sample **profile, struct pgk_binaries **binaries,
                 struct pgk_err *err)
 {
@@ -86,8 +102,9 @@ static int show(const struct show *s, struct pgk_sample **profile, struct pgk_bi
     struct pgk_sample_print_opts report = s->report;
     int status = cli_open(&file, s->path, err);
     if (!status)
-        status = s->function ? pgk_sample_read_matching(profile, file, s->function, err)
-                             : pgk_sample_read_file(*profile, file, 1, err);
+        status = s->function && !s->llvm.given
+                     ? pgk_sample_read_matching(profile, file, s->function, err)
+                     : pgk_sample_read_file(*profile, file, 1, err);
     if (!status && s->names)
         status = pgk_sample_name_from_file(*profile, s->names, err);
     if (!status && s->common.binaries.n)
@@ -98,6 +115,8 @@ static int show(const struct show *s, struct pgk_sample **profile, struct pgk_bi
         status = pgk_sample_finish(*profile, err);
     if (status)
         return status;
+    if (s->llvm.given)
+        return print_llvm(s, *profile, pgk_file_info(file), err);
     report.info = pgk_file_info(file);
     report.of_one = s->function != NULL;
     report.binaries = *binaries;
@@ -111,9 +130,15 @@ static int run(int argc, char **argv)
     struct pgk_binaries *binaries = NULL;
     struct pgk_err err = {0};
     parse(&s, argc, argv);
-    cli_for_people(s.json ? CLI_EXACT : CLI_PEOPLE);
+    bool llvm_sections = s.llvm.bits & PGK_LLVM_SECTIONS;
+    if (s.llvm.given)
+        cli_for_data("-");
+    else
+        cli_for_people(s.json ? CLI_EXACT : CLI_PEOPLE);
     int status = pgk_sample_new(&profile, &err);
-    if (!status && s.sections)
+    if (!status && llvm_sections)
+        status = pgk_sample_print_llvm_sections(s.path, stdout, &err);
+    else if (!status && s.sections)
         status = pgk_sample_print_sections(s.path, stdout, &err);
     else if (!status)
         status = show(&s, &profile, &binaries, &err);

@@ -15,6 +15,7 @@
 #include "pgokit/human.h"
 #include "pgokit/inputs.h"
 #include "pgokit/instr.h"
+#include "pgokit/llvm_text.h"
 #include "pgokit/log.h"
 #include "pgokit/match.h"
 #include "pgokit/plan.h"
