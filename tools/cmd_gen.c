@@ -64,6 +64,10 @@ static const struct option_choice modes[] = {
     {"auto", PGK_GEN_AUTO}, {"autofdo", PGK_GEN_LINES}, {"probe", PGK_GEN_PROBES},
     {"cs", PGK_GEN_CONTEXTS}, {"cs-autofdo", PGK_GEN_CONTEXT_LINES}, {0}};
 
+static const struct option_choice raw_bases[] = {
+    {"executable", PGK_GEN_RAW_EXECUTABLE}, {"loadable", PGK_GEN_RAW_LOADABLE},
+    {"none", PGK_GEN_RAW_NONE}, {0}};
+
 static void add_event_named(struct gen *g, const char *name)
 {
     if (g->opts.n_events == MOST_EVENTS)
@@ -187,6 +191,17 @@ static const struct option_row output_rows[] = {
      OPTION_FLAG(struct gen, raw),
      .page = "llvm-profgen reads them as unsymbolised profiles. Debug information is needed for "
              "the names of calling contexts only"},
+    {"raw-base", 0, "WHERE",
+     "addresses of such counts begin at the first executable segment, the first loadable one, or "
+     "at none: they are those of the file", OPTION_CHOICE(struct gen, opts.raw_base, raw_bases),
+     .page = "both where they are written and where they are read; `executable` is the default"},
+    {"all-functions", 0, NULL, "by lines: functions without samples, too, with 0 on each line",
+     OPTION_FLAG(struct gen, opts.all_functions)},
+    {"sum-totals", 0, NULL, "totals of functions are the sums of their lines",
+     OPTION_FLAG(struct gen, opts.sum_totals),
+     .page = "otherwise they are what was sampled in them, weighed by the length of instructions"},
+    {"mark-inlined", 0, NULL, "mark all functions and inlinees as worth inlining",
+     OPTION_FLAG(struct gen, opts.mark_inlined)},
     {"data", 0, NULL,
      "from samples of loads: which static data are hot and cold, for -fmemory-profile-use= of "
      "clang 22 and later", OPTION_FLAG(struct gen, opts.data),
@@ -201,6 +216,8 @@ static const struct option_row input_rows[] = {
      "else by lines; cs-autofdo: by lines; auto (default): what the recording and the program "
      "allow", OPTION_CHOICE(struct gen, opts.mode, modes),
      .page = "`auto` makes contexts if samples have call chains"},
+    {"no-probes", 0, NULL, "with --mode auto: by source lines, whatever probes the program has",
+     OPTION_FLAG(struct gen, opts.no_probes)},
     {"ignore-stack", 0, NULL, "call chains do not make it context-sensitive",
      OPTION_FLAG(struct gen, opts.ignore_chains),
      .page = "without branch stacks, targets of indirect calls are then inferred from tables of "
@@ -264,9 +281,11 @@ static const struct option_row hot_rows[] = {
      OPTION_FLAG(struct gen, opts.trim_cold),
      .page = "such functions are colder than any line that is not cold"},
     {"hot-count", 0, "N", "samples from which a line is hot",
-     OPTION_NUMBER(struct gen, opts.hot_count, 1, UINT64_MAX)},
+     OPTION_NUMBER(struct gen, opts.hot_count, 0, UINT64_MAX),
+     OPTION_GIVEN(struct gen, opts.hot_count_given)},
     {"cold-count", 0, "N", "samples up to which a line is cold",
-     OPTION_NUMBER(struct gen, opts.cold_count, 1, UINT64_MAX),
+     OPTION_NUMBER(struct gen, opts.cold_count, 0, UINT64_MAX),
+     OPTION_GIVEN(struct gen, opts.cold_count_given),
      .page = "the pre-inliner keeps no colder call"},
     {"hot-share", 0, "N",
      "else: millionths of all samples that the hottest lines have, the last being just hot "
@@ -296,6 +315,10 @@ static const struct option_row context_rows[] = {
     {"recursion", 0, "N",
      "calls of the longest repetition that becomes one round; 0: none (any)",
      OPTION_CALL_FOR(struct gen, opts, take_recursion)},
+    {"inline-hot-size", 0, "N", "bytes up to which the hottest calls are worth inlining (1500)",
+     OPTION_NUMBER(struct gen, opts.inline_hot_size, 1, INT32_MAX)},
+    {"inline-cold-size", 0, "N", "bytes up to which cold calls are (0)",
+     OPTION_NUMBER(struct gen, opts.inline_cold_size, 0, INT32_MAX)},
     {"contexts", 0, NULL, "keep contexts, do not turn them into inlinees",
      OPTION_FLAG(struct gen, opts.keep_contexts)},
     {"no-tail-calls", 0, NULL, "do not look for callers that tail calls hide",

@@ -304,7 +304,6 @@ static const struct compat_choice profgen_formats[] = {
     {0},
 };
 #define DISASSEMBLY "of --show-disassembly-only"
-#define LINES_ONLY "!`pgokit gen --mode autofdo` or, with contexts, --mode cs-autofdo does this"
 
 static const struct compat_option profgen_options[] = {
     {"binary", COMPAT_VALUE, "--binary=%s"},
@@ -321,10 +320,8 @@ static const struct compat_option profgen_options[] = {
     {"kernel", COMPAT_FLAG, "--kernel"},
     {"ignore-stack-samples", COMPAT_FLAG, "--ignore-stack"},
     {"skip-symbolization", COMPAT_FLAG, "--raw"},
-    {"use-offset", COMPAT_FLAG, NULL,
-     "!addresses in such files are offsets; llvm-profgen's default is so, too"},
-    {"use-first-loadable-segment-as-base", COMPAT_FLAG,
-     "!offsets in such files count from the first executable segment"},
+    {"use-offset", COMPAT_FLAG, NULL, "--raw-base=none"},
+    {"use-first-loadable-segment-as-base", COMPAT_FLAG, "--raw-base=loadable"},
     {"trim-cold-profile", COMPAT_FLAG, "--trim-cold"},
     {"csprof-merge-cold-context", COMPAT_FLAG, NULL, "--keep-cold"},
     {"csprof-max-cold-context-depth", COMPAT_VALUE, "--cold-depth=%s"},
@@ -346,8 +343,12 @@ static const struct compat_option profgen_options[] = {
     {"populate-profile-symbol-list", COMPAT_FLAG, "--symbols"},
     {"extbinary-write-vtable-type-prof", COMPAT_FLAG, "--vtables"},
     {"sample-profile-format-version", COMPAT_VALUE, "--format-version=%s"},
-    {"use-dwarf-correlation", COMPAT_FLAG, LINES_ONLY},
-    {"update-total-samples", COMPAT_FLAG, "!totals are those of the samples"},
+    {"use-dwarf-correlation", COMPAT_FLAG, "--no-probes"},
+    {"update-total-samples", COMPAT_FLAG, "--sum-totals"},
+    {"fill-zero-for-all-funcs", COMPAT_FLAG, "--all-functions"},
+    {"mark-all-context-preinlined", COMPAT_FLAG, "--mark-inlined"},
+    {"sample-profile-hot-inline-threshold", COMPAT_VALUE, "--inline-hot-size=%s"},
+    {"sample-profile-cold-inline-threshold", COMPAT_VALUE, "--inline-cold-size=%s"},
     {"load-function-from-symbol", COMPAT_FLAG, NULL,
      "!functions are also found by symbols, as by llvm-profgen's default"},
     {"max-search-depth", COMPAT_VALUE, "!the search for callers of tail calls has its own limit"},

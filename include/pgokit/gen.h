@@ -43,6 +43,13 @@ struct pgk_gen_label {
     const char *key, *value; /* "service.name", "checkout" */
 };
 
+/* From where addresses of unsymbolised counts are counted. */
+enum pgk_gen_raw_base {
+    PGK_GEN_RAW_EXECUTABLE, /* from the page of the first executable segment */
+    PGK_GEN_RAW_LOADABLE,   /* from the page of the first segment */
+    PGK_GEN_RAW_NONE,       /* they are addresses of the program as it was linked */
+};
+
 /* How a profile is made of a recording. */
 struct pgk_gen_opts {
     size_t struct_size;  /* sizeof(struct pgk_gen_opts) */
@@ -110,6 +117,16 @@ struct pgk_gen_opts {
     bool stacks; /* count call stacks for pgk_gen_export, and nothing that a profile is made of */
     const char *build_id; /* pgk_gen_find_program: the file with this build id, in hexadecimal
                            * digits; NULL: the one with most samples */
+    bool hot_count_given, cold_count_given; /* 0 of them is a count, not that of the shares */
+    bool no_probes; /* by lines, whatever probes the program has: with PGK_GEN_AUTO */
+    bool all_functions; /* by lines without contexts: functions without samples are in the profile,
+                         * each line with 0 */
+    bool sum_totals; /* the total of a function is the sum of its lines, not of what was sampled */
+    bool mark_inlined; /* functions and inlinees are marked as worth inlining */
+    enum pgk_gen_raw_base raw_base; /* of addresses in address counts, read and written */
+    uint32_t inline_hot_size;  /* of the pre-inliner: bytes up to which the hottest calls are worth
+                                * inlining; 0: 1500 */
+    uint32_t inline_cold_size; /* bytes up to which cold calls are; 0: none */
 };
 
 /* Why something was left out, with what it was the first time. */

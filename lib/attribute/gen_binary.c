@@ -183,22 +183,28 @@ int pgk_gen_functions(const struct pgk_gen_binary *b, struct pgk_functions *func
     return status;
 }
 
-int pgk_gen_list_symbols(struct pgk_sample *profile, struct pgk_gen_binary *b, bool symbols,
-                         unsigned threads, struct pgk_err *err)
+int pgk_gen_all_functions(struct pgk_gen_binary *b, struct pgk_functions *all, bool symbols,
+                          unsigned threads, struct pgk_err *err)
 {
-    struct pgk_functions all;
     pgk_addr_vec addrs = {0};
     bool ok = pgk_vec_reserve(&addrs, b->code.regions.n);
     for (size_t i = 0; ok && i < b->code.regions.n; i++)
         addrs.v[addrs.n++] = b->code.regions.v[i].low;
     if (ok)
         addrs.n = pgk_u64_set(addrs.v, addrs.n);
-    int status = ok ? pgk_functions_open(&all, b->sym, b->elf, symbols, addrs.v, addrs.n, threads,
+    int status = ok ? pgk_functions_open(all, b->sym, b->elf, symbols, addrs.v, addrs.n, threads,
                                          err)
                     : pgk_fail_nomem(err);
     pgk_vec_free(&addrs);
-    if (status)
-        return status;
+    return status;
+}
+
+int pgk_gen_list_symbols(struct pgk_sample *profile, struct pgk_gen_binary *b, bool symbols,
+                         unsigned threads, struct pgk_err *err)
+{
+    struct pgk_functions all;
+    bool ok = true;
+    PGK_TRY(pgk_gen_all_functions(b, &all, symbols, threads, err));
     profile->has_symbols = true;
     for (size_t i = 0; ok && i < all.functions.n; i++)
         ok = pgk_sample_add_symbol(profile, all.functions.v[i].name,

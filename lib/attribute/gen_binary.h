@@ -72,6 +72,9 @@ void pgk_gen_settle(struct pgk_gen_binary *binary, struct pgk_gen_stats *stats);
 /* The functions around what was counted; with `symbols` also those without debug information. */
 int pgk_gen_functions(const struct pgk_gen_binary *binary, struct pgk_functions *functions,
                       bool symbols, unsigned threads, struct pgk_err *err);
+/* All functions of the binary; its code is open. */
+int pgk_gen_all_functions(struct pgk_gen_binary *binary, struct pgk_functions *all, bool symbols,
+                          unsigned threads, struct pgk_err *err);
 /* Adds the names of all functions of the binary to the profile's list of symbols. */
 int pgk_gen_list_symbols(struct pgk_sample *profile, struct pgk_gen_binary *binary, bool symbols,
                          unsigned threads, struct pgk_err *err);

@@ -9,15 +9,16 @@ enum { PPM_HOTTEST = 100000, PPM_HOT = 990000, PPM_COLD = 999999 };
 
 static uint64_t hot_count(const struct pgk_gen_opts *opts, const struct pgk_sample_summary *s)
 {
-    return opts->hot_count ? opts->hot_count
-                           : pgk_sample_count_at(s, opts->hot_share ? opts->hot_share : PPM_HOT);
+    return opts->hot_count || opts->hot_count_given
+               ? opts->hot_count
+               : pgk_sample_count_at(s, opts->hot_share ? opts->hot_share : PPM_HOT);
 }
 
 static uint64_t cold_count(const struct pgk_gen_opts *opts, const struct pgk_sample_summary *s)
 {
-    return opts->cold_count ? opts->cold_count
-                            : pgk_sample_count_at(s, opts->cold_share ? opts->cold_share
-                                                                      : PPM_COLD);
+    return opts->cold_count || opts->cold_count_given
+               ? opts->cold_count
+               : pgk_sample_count_at(s, opts->cold_share ? opts->cold_share : PPM_COLD);
 }
 
 /* The summary of the profile without contexts. */
@@ -42,7 +43,9 @@ static int preinline(struct pgk_sample **profile, struct pgk_gen_binary *binarie
 {
     struct pgk_function_sizes sizes;
     struct pgk_preinline_limits limits = {.cold = cold_count(opts, summary),
-                                          .hot = pgk_sample_count_at(summary, PPM_HOTTEST)};
+                                          .hot = pgk_sample_count_at(summary, PPM_HOTTEST),
+                                          .hot_size = opts->inline_hot_size,
+                                          .cold_size = opts->inline_cold_size};
     int status = pgk_function_sizes_open(&sizes, *profile, err);
     for (size_t i = 0; i < n && !status; i++)
         if (binaries[i].functions.functions.n)
@@ -89,12 +92,27 @@ static int trim_functions(struct pgk_sample *p, const struct pgk_gen_opts *opts,
     return 0;
 }
 
+static void mark_inlined(struct pgk_sample *p)
+{
+    for (uint32_t id = 1; id < p->nodes.n; id++)
+        if (pgk_sample_is_top(p, id) || !(p->nodes.v[id].flags & PGK_NODE_CONTEXT))
+            p->nodes.v[id].attributes |= PGK_SAMPLE_SHOULD_INLINE;
+    p->preinlined = true;
+}
+
 int pgk_gen_finish(struct pgk_sample **profile, struct pgk_gen_binary *binaries, size_t n,
                    const struct pgk_gen_opts *opts, struct pgk_err *err)
 {
-    if ((*profile)->kind.contexts)
-        return finish_contexts(profile, binaries, n, opts, err);
-    return opts->trim_cold ? trim_functions(*profile, opts, err) : 0;
+    int status = (*profile)->kind.contexts ? finish_contexts(profile, binaries, n, opts, err)
+                 : opts->trim_cold         ? trim_functions(*profile, opts, err)
+                                           : 0;
+    if (!status && opts->mark_inlined)
+        mark_inlined(*profile);
+    if (!status && opts->sum_totals && !(*profile)->kind.contexts) {
+        (*profile)->finished = false;
+        status = pgk_sample_build_totals(*profile, err);
+    }
+    return status;
 }
 
 /* They are marked like replaced profiles, which readers and writers skip. */

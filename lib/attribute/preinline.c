@@ -312,9 +312,10 @@ static bool is_worth_it(const struct inliner *in, const struct candidate *c)
 {
     uint64_t cold = in->limits.cold, hot = in->limits.hot;
     if (c->count <= cold)
-        return false;
+        return c->size < in->limits.cold_size;
+    uint32_t hot_size = in->limits.hot_size ? in->limits.hot_size : HOT_SIZE;
     double heat = hot > cold ? (double)(c->count - cold) / (double)(hot - cold) : 1;
-    uint64_t largest = (uint64_t)(HOT_SIZE * (heat < 1 ? heat : 1) * 100) + 1;
+    uint64_t largest = (uint64_t)(hot_size * (heat < 1 ? heat : 1) * 100) + 1;
     if (in->p->nodes.v[in->nodes.v[c->node].profile].attributes & PGK_SAMPLE_WAS_INLINED)
         largest *= INLINED_BEFORE;
     return c->size < largest;

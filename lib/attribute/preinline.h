@@ -9,6 +9,7 @@
 struct pgk_preinline_limits {
     uint64_t cold; /* counts up to this one are not worth anything */
     uint64_t hot;  /* from here on all is done */
+    uint32_t hot_size, cold_size; /* bytes that are worth inlining there; 0: 1500 and none */
 };
 
 /* Replaces a context-sensitive profile by one with only the contexts to be inlined. */

@@ -6,13 +6,13 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-uint64_t pgk_address_counts_base(const struct pgk_elf *elf)
+uint64_t pgk_address_counts_base(const struct pgk_elf *elf, enum pgk_gen_raw_base from)
 {
     enum { PAGE = 4096 };
     size_t n;
     const struct pgk_segment *s = pgk_elf_segments(elf, &n);
     for (size_t i = 0; i < n; i++)
-        if (s[i].executable)
+        if (from != PGK_GEN_RAW_NONE && (s[i].executable || from == PGK_GEN_RAW_LOADABLE))
             return s[i].vaddr & ~(uint64_t)(PAGE - 1);
     return 0;
 }
@@ -29,6 +29,9 @@ struct reader {
     bool named;                     /* contexts are of names */
     uint32_t node;                  /* of the context: in the tree of calls or the profile */
     uint64_t divisor;               /* of counts */
+    const char *unfit_what;         /* NULL: all was fit */
+    const uint8_t *unfit_line, *unfit_end;
+    uint64_t unfit_number;
     pgk_addr_vec callers;
 };
 
@@ -165,6 +168,31 @@ static uint64_t divide(uint64_t count, uint64_t by)
     return whole ? whole : count != 0;
 }
 
+/* The first one is kept for the message. */
+static void note_unfit(struct reader *r, const char *what, uint64_t count)
+{
+    if (!r->unfit_what) {
+        r->unfit_what = what;
+        r->unfit_line = r->line;
+        r->unfit_end = r->line_end;
+        r->unfit_number = r->line_number;
+    }
+    r->into->unfit = pgk_add_saturated(r->into->unfit, count);
+}
+
+/* Some addresses are of code without sections, or of broken samples. */
+static int check_fit(struct reader *r)
+{
+    const struct pgk_address_counts *c = r->into;
+    if (!r->unfit_what ||
+        (double)c->unfit < PGK_GEN_UNFIT_PERCENT / 100.0 * (double)c->seen)
+        return 0;
+    r->line = r->unfit_line;
+    r->line_end = r->unfit_end;
+    r->line_number = r->unfit_number;
+    return reject(r, r->unfit_what, "addresses of instructions of the given program (-b)");
+}
+
 static int read_pairs(struct reader *r, bool branch)
 {
     const char *what = branch ? "branch" : "range";
@@ -187,8 +215,11 @@ static int read_pairs(struct reader *r, bool branch)
             r->into->scale = p.count;
             continue;
         }
-        if (!is_place(r, &p, branch))
-            return reject(r, what, "addresses of instructions of the given program (-b)");
+        r->into->seen = pgk_add_saturated(r->into->seen, p.count);
+        if (!is_place(r, &p, branch)) {
+            note_unfit(r, what, p.count);
+            continue;
+        }
         p.count = divide(p.count, r->divisor);
         if (!add_pair(r, &p, branch))
             return pgk_fail_nomem(r->err);
@@ -313,7 +344,10 @@ int pgk_address_counts_read(struct pgk_address_counts *into, const uint8_t *byte
     into->contexts = false;
     into->scale = 0;
     r.divisor = into->as_seen ? find_scale(r) : 1;
+    into->seen = into->unfit = 0;
     int status = read_all(&r);
+    if (!status)
+        status = check_fit(&r);
     pgk_vec_free(&r.callers);
     return status;
 }

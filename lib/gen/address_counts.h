@@ -7,14 +7,15 @@
 #include "call_trie.h"
 #include "context_path.h"
 #include "cursor.h"
+#include "pgokit/gen.h"
 #include "sample_model.h"
 #include "sink.h"
 
 /* Whether bytes look like the start of such a text. */
 bool pgk_address_counts_sniff(const uint8_t *bytes, size_t size);
 
-/* The base of addresses: the page of the first executable segment. */
-uint64_t pgk_address_counts_base(const struct pgk_elf *elf);
+/* The base of addresses: the page of the first executable segment, or of the first, or 0. */
+uint64_t pgk_address_counts_base(const struct pgk_elf *elf, enum pgk_gen_raw_base from);
 
 /* The source and target of counters: with contexts `named` and, unless `named` is written, `calls`;
  * otherwise `counters`. */
@@ -27,6 +28,8 @@ struct pgk_address_counts {
     uint64_t base;
     struct pgk_context_limits limits; /* in writing, of contexts of calls */
     bool contexts;
+    uint64_t seen, unfit; /* in reading: all counts, and those of addresses that are none of the
+                           * program's instructions, which are left out */
     bool as_seen;   /* in reading: counts are divided by the scale */
     uint64_t scale; /* by which what windows of the branch recorder saw was multiplied; 0: it was
                      * not, or the text does not say */

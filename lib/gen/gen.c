@@ -158,10 +158,12 @@ static int add_raw(struct pgk_gen *g, const struct pgk_filemap *map, const char 
                                    .named = &b->named,
                                    .profile = g->profile,
                                    .code = &b->code,
-                                   .base = pgk_address_counts_base(b->elf),
+                                   .base = pgk_address_counts_base(b->elf, g->opts.raw_base),
                                    .as_seen = g->opts.no_scale};
     const double before = pgk_gen_range_sum(g);
     PGK_TRY(pgk_address_counts_read(&c, map->bytes, map->size, &src, err));
+    g->stats.unfit += c.unfit;
+    g->stats.in_code += c.seen;
     if (c.scale > 1) {
         const uint64_t scale = g->opts.no_scale ? 1 : c.scale;
         const double counted = pgk_gen_range_sum(g) - before;
@@ -407,7 +409,8 @@ static void look_at_discriminators(const struct pgk_gen *g, struct pgk_gen_binar
 static int open_probes(struct pgk_gen *g, struct pgk_gen_binary *b, struct pgk_err *err)
 {
     struct pgk_err why = {0};
-    if (g->opts.mode == PGK_GEN_LINES || g->opts.mode == PGK_GEN_CONTEXT_LINES || has_names(b))
+    if (g->opts.mode == PGK_GEN_LINES || g->opts.mode == PGK_GEN_CONTEXT_LINES ||
+        g->opts.no_probes || has_names(b))
         return 0;
     int status = pgk_probes_open_elf(&b->probes, b->elf, &why);
     if (status == PGK_E_EMPTY && g->opts.mode != PGK_GEN_PROBES)
@@ -547,7 +550,7 @@ static int write_counts(struct pgk_gen *g, struct pgk_gen_binary *b, const char 
                                    .calls = &b->calls,
                                    .named = are_named ? &named : NULL,
                                    .profile = g->profile,
-                                   .base = pgk_address_counts_base(b->elf),
+                                   .base = pgk_address_counts_base(b->elf, g->opts.raw_base),
                                    .limits = pgk_context_limits(&g->opts),
                                    .contexts = g->contexts,
                                    .scale = (uint64_t)(g->unit + 0.5)};
@@ -607,6 +610,25 @@ static int end_counts(struct pgk_gen *g, bool by_probes, struct pgk_err *err)
     return pgk_sample_set_kind(g->profile, g->contexts, by_probes, "recording", err);
 }
 
+/* Adds all functions of debug information, each by an empty count of its first instruction. */
+static int add_all_functions(struct pgk_gen *g, uint32_t number, struct pgk_err *err)
+{
+    struct pgk_gen_binary *b = &g->images.v[number];
+    struct pgk_functions all = {0};
+    PGK_TRY(pgk_gen_need_code(g, b));
+    PGK_TRY(pgk_binaries_symboliser(g->binaries, number, &b->sym, err));
+    PGK_TRY(pgk_gen_all_functions(b, &all, false, g->opts.threads, err));
+    bool ok = true;
+    for (size_t i = 0; i < all.ranges.n && ok; i++) {
+        uint64_t low = all.ranges.v[i].low;
+        if (pgk_code_is(&b->code, low))
+            ok = pgk_pairs_add(&b->counters.ranges, low, low, 0);
+    }
+    pgk_pairs_sort(&b->counters.ranges);
+    pgk_functions_close(&all);
+    return ok ? 0 : pgk_fail_nomem(err);
+}
+
 /* Counts of code to counts of functions. */
 static int count_all(struct pgk_gen *g, struct pgk_err *err)
 {
@@ -614,6 +636,8 @@ static int count_all(struct pgk_gen *g, struct pgk_err *err)
     PGK_TRY(settle(g, err));
     for (uint32_t i = 0; i < g->images.n; i++) {
         struct pgk_gen_binary *b = &g->images.v[i];
+        if (g->opts.all_functions && !g->contexts)
+            PGK_TRY(add_all_functions(g, i, err));
         if (!has_counts(b))
             continue;
         PGK_TRY(open_probes(g, b, err));
