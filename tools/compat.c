@@ -1,12 +1,14 @@
 /* Other tools' command lines: one is read by its tool's table, and becomes one of pgokit. */
 #include "compat.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 
 static _Noreturn void out_of_memory(void)
 {
@@ -354,6 +356,36 @@ void compat_find_kind(struct compat_call *call, const struct cli_verb *verb)
         call->has_kind = (format = pgk_file_info_format(pgk_file_info(file))) != NULL;
     if (call->has_kind)
         call->kind = format->kind;
+}
+
+static void print_input(const char *path, const char *weight)
+{
+    struct stat st;
+    struct dirent **entries;
+    int n = !stat(path, &st) && S_ISDIR(st.st_mode) ? scandir(path, &entries, NULL, alphasort) : -1;
+    if (n < 0) {
+        printf("%s,%s\n", weight, path);
+        return;
+    }
+    for (int i = 0; i < n; i++) {
+        const char *name = entries[i]->d_name;
+        if (strcmp(name, ".") && strcmp(name, ".."))
+            print_input(compat_text("%s/%s", path, name), weight);
+        free(entries[i]);
+    }
+    free(entries);
+}
+
+_Noreturn void compat_list_inputs(const struct compat_call *call)
+{
+    for (size_t i = 0; i < call->operands.n; i++) {
+        char *path = compat_text("%s", call->operands.v[i]), *at = strrchr(path, '@');
+        bool has_weight = at && at[1] && !at[1 + strspn(at + 1, "0123456789")];
+        if (has_weight)
+            *at = '\0';
+        print_input(path, has_weight ? at + 1 : "1");
+    }
+    exit(cli_finish_output(EXIT_DONE));
 }
 
 static void add_operands(struct compat_call *call)

@@ -107,6 +107,8 @@ _Noreturn void compat_refuse(const struct compat_call *call, const char *what, c
 char *compat_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Finds out of which kind the operands are, as `verb` does; folders become the profiles in them. */
 void compat_find_kind(struct compat_call *call, const struct cli_verb *verb);
+/* Prints the inputs as WEIGHT,FILE, those in folders with their paths, and ends. */
+_Noreturn void compat_list_inputs(const struct compat_call *call);
 /* Multiplies operand `i`. */
 void compat_weigh(struct compat_call *call, size_t i, unsigned long weight);
 

@@ -9,6 +9,8 @@
 #define HEAP COMPAT_KIND(PGK_KIND_HEAP)
 #define SAMPLE COMPAT_KIND(PGK_KIND_SAMPLE)
 
+enum { FIRST_WITH_TYPES = 22 }; /* in texts */
+
 #define KIND_NOTE "no effect: the kind is that of the files; one that contradicts it is refused"
 #define CORRELATE \
     "!profiles without their own data (-profile-correlate) are not read; build without it"
@@ -91,12 +93,28 @@ static void add_zero_share(struct compat_call *call)
     compat_add_words(call, compat_text("--supplement-zeros=%ld", whole), NULL);
 }
 
+/* Nested contexts, with or without the functions' own profiles. Types are in texts of the releases
+ * that read them. */
+static void choose_samples(struct compat_call *call)
+{
+    const char *layout = compat_value(call, "convert-sample-profile-layout");
+    if ((layout && !strcmp(layout, "nest")) || compat_is_true(call, "gen-cs-nested-profile"))
+        compat_add_words(call, compat_is_true(call, "generate-merged-base-profiles")
+                                   ? "--layout=nested-base" : "--layout=nested", NULL);
+    if (compat_is_true(call, "text") && call->release >= FIRST_WITH_TYPES)
+        compat_add_words(call, "--vtables", NULL);
+}
+
 static void choose_merge(struct compat_call *call)
 {
+    if (compat_is_true(call, "dump-input-file-list"))
+        compat_list_inputs(call);
     compat_find_kind(call, &cmd_merge);
     check_kind(call);
     bool samples = call->has_kind ? call->kind == PGK_KIND_SAMPLE : compat_is_true(call, "sample");
-    if (!samples)
+    if (samples)
+        choose_samples(call);
+    else
         compat_add_words(call, "--to=%s", indexed_target(call));
     if (call->has_kind && call->kind == PGK_KIND_INSTR) {
         compat_add_words(call, "--keep-going", NULL);
@@ -104,8 +122,15 @@ static void choose_merge(struct compat_call *call)
     }
 }
 
-static const struct compat_choice layouts[] = {
-    {"nest", "--layout=nested"}, {"flat", "--layout=flat"}, {0}};
+static const struct compat_choice layouts[] = {{"nest", NULL}, {"flat", "--layout=flat"}, {0}};
+/* Passes by which discriminators are seen. */
+static const struct compat_choice passes[] = {
+    {"Base", "--fs-pass=base"},   {"Pass0", "--fs-pass=base"},  {"Pass1", "--fs-pass=pass1"},
+    {"Pass2", "--fs-pass=pass2"}, {"Pass3", "--fs-pass=pass3"}, {"Pass4", NULL},
+    {"PassLast", NULL},           {0}};
+#define FLOW_ROWS                                                                      \
+    {"profile-isfs", COMPAT_FLAG, "--fs", .kinds = SAMPLE},                            \
+    {"fs-discriminator-pass", COMPAT_CHOICE, .choices = passes, .kinds = SAMPLE}
 
 static const struct compat_option merge_options[] = {
     {"output o", COMPAT_VALUE, "--output=%s", .absent = "-"},
@@ -147,17 +172,19 @@ static const struct compat_option merge_options[] = {
     {"split-layout", COMPAT_FLAG, "--split-layout", .kinds = SAMPLE},
     {"output-size-limit", COMPAT_VALUE, "--size-limit=%s", .nothing = "0", .kinds = SAMPLE},
     {"convert-sample-profile-layout", COMPAT_CHOICE, .choices = layouts, .kinds = SAMPLE},
-    {"gen-cs-nested-profile", COMPAT_FLAG, "--layout=nested", .kinds = SAMPLE},
+    {"gen-cs-nested-profile", COMPAT_FLAG, .note = "as --convert-sample-profile-layout=nest"},
+    {"generate-merged-base-profiles", COMPAT_FLAG, .note = "decides about that layout: nested-base"},
+    FLOW_ROWS,
+    {"profile-summary-cold-count", COMPAT_VALUE, "--cold-below=%s", .kinds = SAMPLE},
+    {"profile-summary-cutoff-cold", COMPAT_VALUE, "--cold-share=%s", .kinds = SAMPLE},
     {"sample-merge-cold-context", COMPAT_FLAG, "--merge-cold", .kinds = SAMPLE},
     {"sample-trim-cold-context", COMPAT_FLAG, "--trim-cold", .kinds = SAMPLE},
     {"sample-frame-depth-for-cold-context", COMPAT_VALUE, "--cold-depth=%s", .kinds = SAMPLE},
     {"extbinary-write-vtable-type-prof", COMPAT_FLAG, "--vtables", .kinds = SAMPLE},
     {"sample-profile-format-version", COMPAT_VALUE, "--format-version=%s", .kinds = SAMPLE},
-    {"temporal-profile-trace-reservoir-size", COMPAT_VALUE,
-     "!all traces are kept; `pgokit order --max-traces` uses some of them"},
-    {"temporal-profile-max-trace-length", COMPAT_VALUE,
-     "!traces are kept whole; `pgokit order --max-trace-length` uses parts of them"},
-    {"dump-input-file-list", COMPAT_FLAG, "!`pgokit compat --print` shows the inputs"},
+    {"temporal-profile-trace-reservoir-size", COMPAT_VALUE, "--max-traces=%s", .kinds = INSTR},
+    {"temporal-profile-max-trace-length", COMPAT_VALUE, "--max-trace-length=%s", .kinds = INSTR},
+    {"dump-input-file-list", COMPAT_FLAG, .note = "prints the inputs and does nothing else"},
     {"debug-info", COMPAT_VALUE, CORRELATE},
     {"binary-file", COMPAT_VALUE, CORRELATE},
     {"debuginfod", COMPAT_FLAG, CORRELATE},
@@ -233,6 +260,7 @@ static const struct compat_option show_options[] = {
     {"json", COMPAT_FLAG, .note = PART("json")},
     {"show-format", COMPAT_CHOICE, .choices = show_formats, .kinds = INSTR | SAMPLE},
     {"profiled-binary", COMPAT_VALUE, "--binary=%s"},
+    FLOW_ROWS,
     {"show-sec-info-only", COMPAT_FLAG, .note = PART("sections")},
     {"profile-version", COMPAT_FLAG, .note = PART("version")},
     {"detailed-summary", COMPAT_FLAG, .note = PART("summary")},
@@ -277,6 +305,9 @@ static const struct compat_option order_options[] = {
 /* The program's code instead of a profile: of the other options it looks at the program's only. */
 static void choose_profgen(struct compat_call *call)
 {
+    const char *format = compat_value(call, "format");
+    if (format && !strcmp(format, "text") && call->release >= FIRST_WITH_TYPES)
+        compat_add_words(call, "--vtables", NULL);
     if (!compat_is_true(call, "show-disassembly-only"))
         return;
     static const char *const program[] = {"binary", "debug-binary", "dwp"};

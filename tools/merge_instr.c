@@ -60,6 +60,8 @@ struct merge {
     struct pgk_instr *instr;
     struct pgk_heap *heap;
     struct pgk_heap_symbolised symbolised;
+    size_t most_traces, longest_trace;
+    bool limits_traces, shortens_traces;
 };
 
 static void take_version(const struct option_given *given)
@@ -115,6 +117,13 @@ static const struct option_row merge_rows[] = {
     {"partial", 0, NULL,
      "keep all there is: merging partial profiles of some inputs each gives the same as merging "
      "all inputs", OPTION_FLAG(struct merge, partial)},
+    {"max-traces", 0, "N", "orders of first calls that are kept (all)",
+     OPTION_NUMBER(struct merge, most_traces, 0, UINT32_MAX),
+     OPTION_GIVEN(struct merge, limits_traces),
+     .page = "which ones does not depend on the order of inputs"},
+    {"max-trace-length", 0, "N", "functions that each of them keeps, the first ones (all)",
+     OPTION_NUMBER(struct merge, longest_trace, 0, UINT32_MAX),
+     OPTION_GIVEN(struct merge, shortens_traces)},
     {"supplement", 0, "FILE",
      "make functions hot or warm that are so in a sample profile, but cold in the counters",
      OPTION_TEXT(struct merge, samples),
@@ -123,7 +132,8 @@ static const struct option_row merge_rows[] = {
      "counters of 0 above which a function is marked as hot or warm instead of being scaled "
      "(default 70)", OPTION_CALL_FOR(struct merge, supplement.zero_share, take_zeros)},
     {"supplement-size", 0, "N", "functions of fewer counters stay (default 10)",
-     OPTION_NUMBER(struct merge, supplement.min_counters, 1, 1000000000)},
+     OPTION_NUMBER(struct merge, supplement.min_counters, 0, 1000000000),
+     OPTION_GIVEN(struct merge, supplement.any_size)},
     {"supplement-cold", 0, "N", "functions with a larger counter stay (default: LLVM's rule)",
      OPTION_NUMBER(struct merge, supplement.cold_count, 1, UINT64_MAX)},
     {0},
@@ -263,6 +273,9 @@ static int read_counters(struct merge *m, struct pgk_err *err)
             m->heaps.v[m->heaps.n++] = m->counted.v[i];
     if (!status && m->remap)
         status = pgk_instr_remap(&m->instr, m->remap, err);
+    if (!status && m->instr && (m->limits_traces || m->shortens_traces))
+        pgk_instr_limit_traces(m->instr, m->limits_traces ? m->most_traces : SIZE_MAX,
+                               m->shortens_traces ? m->longest_trace : SIZE_MAX);
     return status;
 }
 

@@ -75,8 +75,9 @@ static const struct option_row file_rows[] = {
 const struct option_table sample_file_options = {"sample file", NULL, file_rows};
 
 static const struct option_choice layouts[] = {
-    {"flat", PGK_SAMPLE_FLAT}, {"nested", PGK_SAMPLE_NESTED}, {0}};
-static const struct option_choice passes[] = {
+    {"flat", PGK_SAMPLE_FLAT}, {"nested", PGK_SAMPLE_NESTED},
+    {"nested-base", PGK_SAMPLE_NESTED_AND_BASE}, {0}};
+const struct option_choice sample_flow_passes[] = {
     {"base", PGK_SAMPLE_FLOW_BASE},   {"pass1", PGK_SAMPLE_FLOW_PASS1},
     {"pass2", PGK_SAMPLE_FLOW_PASS2}, {"pass3", PGK_SAMPLE_FLOW_PASS3}, {0}};
 
@@ -110,7 +111,8 @@ static const struct option_row output_rows[] = {
      OPTION_TEXT(struct sample_output, remap), .page = "functions that get one name are added up"},
     {"names", 0, "FILE", "names to find GUIDs among, one per line; -b does so, too",
      OPTION_TEXT(struct sample_output, names)},
-    {"layout", 0, "NAME", "flat: no inlinees, no contexts; nested: contexts as inlinees",
+    {"layout", 0, "NAME", "flat: no inlinees, no contexts; nested: contexts as inlinees; "
+     "nested-base: also in the profiles of their functions",
      OPTION_CHOICE(struct sample_output, layout, layouts),
      OPTION_GIVEN(struct sample_output, relayout),
      .page = "a flat profile has no attributes of contexts, which a note reports"},
@@ -126,10 +128,13 @@ static const struct option_row output_rows[] = {
      OPTION_NUMBER(struct sample_output, trim.depth, 1, 1000)},
     {"cold-below", 0, "N", "samples under which a context is cold (default: LLVM's rule)",
      OPTION_NUMBER(struct sample_output, trim.cold_below, 1, UINT64_MAX)},
+    {"cold-share", 0, "N",
+     "else: millionths of all samples that the hottest lines have, the last being cold (999999)",
+     OPTION_NUMBER(struct sample_output, trim.cold_share, 1, 999999)},
     {"fs", 0, NULL, "discriminators are flow-sensitive, which texts do not record",
      OPTION_FLAG(struct sample_output, flow)},
     {"fs-pass", 0, "NAME", "what a pass sees of them: base, pass1, pass2 or pass3",
-     OPTION_CHOICE(struct sample_output, flow_pass, passes)},
+     OPTION_CHOICE(struct sample_output, flow_pass, sample_flow_passes)},
     {0},
 };
 const struct option_table sample_output_options = {"sample output", NULL, output_rows};

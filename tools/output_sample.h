@@ -25,6 +25,9 @@ struct sample_output {
 };
 #define SAMPLE_OUTPUT_INIT .flow_pass = -1
 
+/* Passes of the compiler, by words. */
+extern const struct option_choice sample_flow_passes[];
+
 /* Of the file, for a struct sample_output, and what else merge and convert do. Which come first. */
 extern const struct option_table sample_file_options, sample_output_options;
 /* Takes --to, whose field is the struct sample_output; for verbs whose own --to takes more. */

@@ -1,6 +1,7 @@
 /* pgokit show for sample profiles. */
 #include "cli.h"
 #include "llvm_parts.h"
+#include "output_sample.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -25,6 +26,8 @@ struct show {
     const char *path, *function, *names;
     bool json, sections, summary, only_summary, top_given;
     struct llvm_parts llvm;
+    bool flow;
+    int flow_pass; /* -1: all */
 };
 
 static const struct option_row rows[] = {
@@ -50,6 +53,10 @@ static const struct option_row rows[] = {
     {"names", 0, "FILE", "names to find GUIDs among, one per line",
      OPTION_TEXT(struct show, names), .page = "`-b` takes names from binaries"},
     LLVM_PARTS_ROW(struct show, llvm),
+    {"fs", 0, NULL, "discriminators are flow-sensitive, which texts do not record",
+     OPTION_FLAG(struct show, flow)},
+    {"fs-pass", 0, "NAME", "what a pass sees of them: base, pass1, pass2 or pass3",
+     OPTION_CHOICE(struct show, flow_pass, sample_flow_passes)},
     {"json", 0, NULL, "all of it as JSON", OPTION_FLAG(struct show, json),
      .page = "see [sample-json](../formats/sample-json.md)"},
     {0},
@@ -105,6 +112,10 @@ static int show(const struct show *s, struct pgk_sample **profile, struct pgk_bi
         status = s->function && !s->llvm.given
                      ? pgk_sample_read_matching(profile, file, s->function, err)
                      : pgk_sample_read_file(*profile, file, 1, err);
+    if (!status && s->flow)
+        pgk_sample_mark_flow(*profile);
+    if (!status && s->flow_pass >= 0)
+        status = pgk_sample_reduce_flow(profile, (enum pgk_sample_flow_pass)s->flow_pass, err);
     if (!status && s->names)
         status = pgk_sample_name_from_file(*profile, s->names, err);
     if (!status && s->common.binaries.n)
@@ -125,7 +136,7 @@ static int show(const struct show *s, struct pgk_sample **profile, struct pgk_bi
 
 static int run(int argc, char **argv)
 {
-    struct show s = {0};
+    struct show s = {.flow_pass = -1};
     struct pgk_sample *profile = NULL;
     struct pgk_binaries *binaries = NULL;
     struct pgk_err err = {0};

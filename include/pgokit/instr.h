@@ -211,6 +211,10 @@ int pgk_instr_drop_unused(struct pgk_instr *profile, size_t *dropped, struct pgk
  * regular expressions, found anywhere in the name, or NULL. PGK_E_ARG for one that is none. */
 int pgk_instr_filter(struct pgk_instr *profile, const char *keep, const char *drop,
                      struct pgk_err *err);
+/* Leaves `most` traces, a choice by what is in them, so that it depends on no order of inputs, and
+ * of each the first `longest` functions; SIZE_MAX: all. Traces that get empty are taken out. How
+ * many traces were seen stays, unless `longest` leaves none. */
+void pgk_instr_limit_traces(struct pgk_instr *profile, size_t most, size_t longest);
 /* Renames by a file of lines "OLD NEW" (blank lines and lines with # are passed over), everywhere:
  * functions, call targets, virtual tables, temporal traces. What gets one name is added up; what
  * contradicts is a conflict. Replaces the profile, which is as it was on failure. */

@@ -316,6 +316,7 @@ int pgk_sample_filter(struct pgk_sample *profile, const char *keep, const char *
 enum pgk_sample_layout {
     PGK_SAMPLE_FLAT,   /* functions: samples of inlinees go to the function inlined */
     PGK_SAMPLE_NESTED, /* contexts become inlinees of their callers */
+    PGK_SAMPLE_NESTED_AND_BASE, /* and are added to their function's own profile, too */
 };
 /* Gives a profile another shape. */
 int pgk_sample_relayout(struct pgk_sample **profile, enum pgk_sample_layout layout,
@@ -328,6 +329,8 @@ struct pgk_sample_trim_opts {
     unsigned depth;       /* frames that a merged context keeps; 0: 1 */
     uint64_t cold_below;  /* samples; 0: the summary's count of the coldest lines */
     bool functions_only;  /* of trim without merge: contexts stay */
+    uint32_t cold_share;  /* millionths of all samples that the hottest lines have, the last of which
+                           * is just cold, if cold_below is 0; 0: 999999 */
 };
 /* Of a context-sensitive profile; any other is left as it is. */
 int pgk_sample_trim(struct pgk_sample **profile, const struct pgk_sample_trim_opts *opts,

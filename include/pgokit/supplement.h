@@ -27,6 +27,7 @@ struct pgk_supplement_opts {
     uint64_t min_counters; /* smaller functions stay, as they are inlined anyway; 0: 10 */
     uint64_t cold_count;  /* functions with larger counters stay; 0: what compilers take for the
                              largest cold count by the profile's summary */
+    bool any_size; /* 0 of min_counters is a number: functions of any size are changed */
 };
 /* How many functions were changed, and how. */
 struct pgk_supplemented {

@@ -246,7 +246,7 @@ int pgk_instr_supplement(struct pgk_instr *instr, const struct pgk_sample *sampl
         return pgk_fail(err, PGK_E_ARG, .field = "zero_share",
                         .found = PGK_F("%g", s.opts.zero_share), .expected = "0 to 1");
     s.opts.zero_share = s.opts.zero_share > 0 ? s.opts.zero_share : 0.7;
-    s.opts.min_counters = s.opts.min_counters ? s.opts.min_counters : 10;
+    s.opts.min_counters = s.opts.min_counters || s.opts.any_size ? s.opts.min_counters : 10;
     int status = supplement(&s, err);
     pgk_mem_free(s.by_name);
     pgk_vec_free(&s.locals.list);

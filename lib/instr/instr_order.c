@@ -1,6 +1,8 @@
 /* The order of output, which does not depend on the order of inputs. */
 #include "instr_model.h"
 
+#include "hash.h"
+
 #include <stdlib.h>
 
 static int compare_bytes(const void *a, size_t a_size, const void *b, size_t b_size)
@@ -121,4 +123,38 @@ bool pgk_site_rank(const struct pgk_value_site *s, pgk_ranked_vec *ranked)
         qsort(ranked->v, s->n, sizeof *ranked->v, by_rank);
     ranked->n = s->n < PGK_SITE_VALUES_MAX ? s->n : PGK_SITE_VALUES_MAX;
     return true;
+}
+
+/* ---- fewer traces ---- */
+
+static uint64_t trace_hash(const struct pgk_instr_trace *t)
+{
+    uint64_t hash = pgk_hash_pair(t->weight, t->n);
+    for (size_t i = 0; i < t->n; i++)
+        hash = pgk_hash_pair(hash, t->refs[i]);
+    return hash;
+}
+
+static int by_trace_hash(const void *a, const void *b)
+{
+    uint64_t x = trace_hash(a), y = trace_hash(b);
+    return x < y ? -1 : x > y;
+}
+
+void pgk_instr_limit_traces(struct pgk_instr *p, size_t most, size_t longest)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < p->traces.n; i++) {
+        struct pgk_instr_trace t = p->traces.v[i];
+        t.n = t.n < longest ? t.n : longest;
+        if (t.n)
+            p->traces.v[kept++] = t;
+    }
+    if (!kept)
+        p->trace_stream = 0;
+    p->traces.n = kept;
+    if (kept > most) {
+        qsort(p->traces.v, kept, sizeof *p->traces.v, by_trace_hash);
+        p->traces.n = most;
+    }
 }

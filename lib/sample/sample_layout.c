@@ -116,6 +116,7 @@ static bool list_callees(struct callees *c, const struct pgk_sample *p)
 struct nester {
     struct pgk_sample_merger m;
     struct callees callees;
+    bool and_base; /* contexts that became inlinees are added to their functions, too */
 };
 
 /* The call is no longer a call: its count leaves the line that has it. */
@@ -169,6 +170,8 @@ static int nest(struct nester *n, uint32_t context, uint32_t slot, struct pgk_er
         PGK_TRY(nest(n, c, inlinee, err));
         struct pgk_stage_node *caller = &stage->slots.v[slot], *callee = &stage->slots.v[inlinee];
         callee->head = 0; /* inlinees have none */
+        if (n->and_base)
+            callee->attributes |= PGK_SAMPLE_IN_BASE;
         caller->total = pgk_add_saturated(caller->total, callee->total);
         uncount_call(caller, loc, name);
     }
@@ -183,7 +186,7 @@ static int nest_all(struct nester *n, struct pgk_err *err)
         return pgk_fail_nomem(err);
     for (size_t i = 0; i < from->by_identity.n; i++) {
         uint32_t top = from->by_identity.v[i], caller = from->nodes.v[top].parent;
-        if (caller && pgk_sample_is_top(from, caller))
+        if (caller && !n->and_base && pgk_sample_is_top(from, caller))
             continue;
         uint32_t name = pgk_merger_name(&n->m, from->nodes.v[top].name);
         if (!name || !pgk_stage_begin(&n->m.stage, name))
@@ -196,10 +199,10 @@ static int nest_all(struct nester *n, struct pgk_err *err)
     return 0;
 }
 
-static int nest_contexts(struct pgk_sample *into, const struct pgk_sample *from,
+static int nest_contexts(struct pgk_sample *into, const struct pgk_sample *from, bool and_base,
                          struct pgk_err *err)
 {
-    struct nester n = {0};
+    struct nester n = {.and_base = and_base};
     PGK_TRY(pgk_sample_set_kind(into, false, from->kind.probes, NULL, err));
     int status = pgk_merger_open(&n.m, into, from, err);
     if (!status)
@@ -232,15 +235,15 @@ static int make_layout(void *ctx, struct pgk_sample *into, const struct pgk_samp
                        struct pgk_err *err)
 {
     enum pgk_sample_layout layout = *(const enum pgk_sample_layout *)ctx;
-    if (layout == PGK_SAMPLE_NESTED)
-        return nest_contexts(into, from, err);
+    if (layout != PGK_SAMPLE_FLAT)
+        return nest_contexts(into, from, layout == PGK_SAMPLE_NESTED_AND_BASE, err);
     return from->kind.contexts ? flatten_contexts(into, from, err) : flatten_all(into, from, err);
 }
 
 int pgk_sample_relayout(struct pgk_sample **profile, enum pgk_sample_layout layout,
                         struct pgk_err *err)
 {
-    if (layout == PGK_SAMPLE_NESTED && !(*profile)->kind.contexts)
+    if (layout != PGK_SAMPLE_FLAT && !(*profile)->kind.contexts)
         return 0;
     return pgk_sample_replace(profile, make_layout, &layout, err);
 }
@@ -321,7 +324,8 @@ int pgk_sample_trim(struct pgk_sample **profile, const struct pgk_sample_trim_op
         struct pgk_sample_summary summary = {.struct_size = sizeof summary};
         PGK_TRY(pgk_sample_finish(*profile, err));
         PGK_TRY(pgk_sample_summarise(*profile, &summary, err));
-        t.threshold = pgk_sample_cold_count(&summary);
+        t.threshold = t.opts.cold_share ? pgk_sample_count_at(&summary, t.opts.cold_share)
+                                        : pgk_sample_cold_count(&summary);
     }
     return t.threshold ? pgk_sample_replace(profile, make_trimmed, &t, err) : 0;
 }
