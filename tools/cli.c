@@ -189,11 +189,25 @@ void cli_note_operands(const struct cli_verb *verb, int argc, char **argv)
         cli_reads(cli_input(verb, argv[i]).path);
 }
 
+static void (*also_said)(const struct pgk_err *err, bool warning);
+
+void cli_say_also(void (*say)(const struct pgk_err *err, bool warning))
+{
+    also_said = say;
+}
+
+void cli_said(const struct pgk_err *err, bool warning)
+{
+    if (also_said)
+        also_said(err, warning);
+}
+
 int cli_fail(const struct pgk_err *err)
 {
     fputs("pgokit: ", stderr);
     pgk_err_print(err, stderr);
     fputc('\n', stderr);
+    cli_said(err, false);
     return EXIT_FAILED;
 }
 

@@ -284,6 +284,10 @@ enum cli_style { CLI_PLAIN, CLI_BOLD, CLI_DIM, CLI_GOOD, CLI_BAD, CLI_WARN };
 /* What switches to a style; "" where there are no colours. */
 const char *cli_style(int fd, enum cli_style style);
 #define CLI_STYLE(style) cli_style(1, style)
+/* For names of other tools: what is said of an error besides, in their words. */
+void cli_say_also(void (*say)(const struct pgk_err *err, bool warning));
+/* An error was printed; as a warning, if what failed was left out. cli_fail calls it. */
+void cli_said(const struct pgk_err *err, bool warning);
 /* Prints the error; returns EXIT_FAILED. */
 int cli_fail(const struct pgk_err *err);
 /* Flushes standard output; EXIT_FAILED with a sentence if it could not be written. */

@@ -212,7 +212,11 @@ static void add_weighted(struct compat_call *call, const char *option, char *tex
 {
     char *comma = strchr(text, ',');
     size_t digits = strspn(text, "0123456789");
-    if (!comma || !digits || comma != text + digits || !comma[1])
+    bool wrong = !comma || !digits || comma != text + digits || !comma[1] ||
+                 strspn(text, "0") == digits;
+    if (wrong && call->tool->say)
+        compat_say_llvm_words("input weight must be a positive integer");
+    if (wrong)
         compat_refuse(call, option, compat_text("takes WEIGHT,FILE, not '%s'", text));
     *comma = '\0';
     add_input(call, comma + 1, text);

@@ -74,6 +74,8 @@ struct compat_tool {
     const struct compat_option *options; /* the last has no names */
     /* Looks at options and operands before they are translated; may be NULL. */
     void (*choose)(struct compat_call *call);
+    /* Says of an error what the tool itself says; may be NULL. */
+    void (*say)(const struct pgk_err *err, bool warning);
 };
 extern const struct compat_tool compat_tools_llvm[], compat_tools_gcc[]; /* end with no name */
 
@@ -86,6 +88,11 @@ int compat_run(const char *program, char **argv, bool print_only);
 void compat_print_markdown(void);
 /* The names, one a line with what each is for. */
 void compat_print_names(void);
+
+/* What LLVM's tools say of an error, on standard error. */
+void compat_say_llvm(const struct pgk_err *err, bool warning);
+/* For a sentence of theirs. */
+void compat_say_llvm_words(const char *words);
 
 /* Fills `words` from the arguments after the subcommand. */
 void compat_translate(struct compat_call *call, char **argv);

@@ -26,8 +26,10 @@ static void check_kind(const struct compat_call *call)
         return;
     if (call->kind == PGK_KIND_GCOV)
         compat_refuse(call, call->operands.v[0], "has counters of gcc, which gcov-tool takes");
-    if (compat_is_true(call, "sample") && call->kind != PGK_KIND_SAMPLE)
+    if (compat_is_true(call, "sample") && call->kind != PGK_KIND_SAMPLE) {
+        compat_say_llvm_words("Unrecognized sample profile encoding format");
         compat_refuse(call, "--sample", "contradicts the input, which is no sample profile");
+    }
     if (compat_is_true(call, "instr") && call->kind == PGK_KIND_SAMPLE)
         compat_refuse(call, "--instr", "contradicts the input, which is a sample profile");
     if (compat_is_true(call, "memory") && call->kind == PGK_KIND_SAMPLE)
@@ -111,6 +113,8 @@ static void choose_merge(struct compat_call *call)
         compat_list_inputs(call);
     compat_find_kind(call, &cmd_merge);
     check_kind(call);
+    if (!call->operands.n)
+        compat_say_llvm_words("no input files specified. See llvm-profdata merge -help");
     bool samples = call->has_kind ? call->kind == PGK_KIND_SAMPLE : compat_is_true(call, "sample");
     if (samples)
         choose_samples(call);
@@ -144,7 +148,7 @@ static const struct compat_option merge_options[] = {
     {"binary", COMPAT_FLAG, "--to=binary", .kinds = SAMPLE},
     {"extbinary", COMPAT_FLAG, "--to=extbinary", .kinds = SAMPLE},
     {"gcc", COMPAT_FLAG,
-     "!llvm-profdata itself writes none; `pgokit merge --to gcc15` does, for gcc11 to gcc16"},
+     "!unknown format is specified: llvm-profdata itself writes none; `pgokit merge --to gcc15` does, for gcc11 to gcc16"},
     {"sparse", COMPAT_FLAG, "--sparse", .kinds = INSTR},
     {"function", COMPAT_VALUE, "--function=%s", .kinds = INSTR | SAMPLE},
     {"no-function", COMPAT_VALUE, "--no-function=%s", .kinds = INSTR | SAMPLE},
@@ -202,7 +206,7 @@ static const struct show_part {
     {"show-vtables", "vtables"}, {"memop-sizes", "memops"}, {"covered", "covered"},
     {"hot-func-list", "hot"}, {"binary-ids", "ids"}, {"profile-version", "version"},
     {"temporal-profile-traces", "traces"}, {"detailed-summary", "summary"},
-    {"show-prof-sym-list", "symbols"}, {"show-sec-info-only", "sections"}, {"json", "json"},
+    {"show-prof-sym-list", "symbols"}, {"show-sec-info-only", "sections"}, {"json", "json"}, {"text", "text"},
 };
 
 static const char *wanted_parts(const struct compat_call *call)
@@ -217,6 +221,17 @@ static const char *wanted_parts(const struct compat_call *call)
 /* Heap data are shown as YAML, and counters with --text as the text that merge writes. */
 static void choose_show(struct compat_call *call)
 {
+    const char *output = compat_value(call, "output");
+    if (!call->operands.n) {
+        compat_say_llvm_words("the positional argument '<profdata-file>' is required unless "
+                              "'--debug-info' is provided");
+        compat_refuse(call, "an input", "is missing: name one file");
+    }
+    if (output && !strcmp(output, call->operands.v[0])) {
+        fprintf(stderr, "%s: Input file name cannot be the same as the output file name!\n",
+                call->called);
+        compat_refuse(call, output, "is the input, which would be lost; name another output");
+    }
     compat_find_kind(call, &cmd_show);
     check_kind(call);
     bool samples = call->has_kind && call->kind == PGK_KIND_SAMPLE;
@@ -227,10 +242,6 @@ static void choose_show(struct compat_call *call)
     }
     if (format && !strcmp(format, "yaml"))
         compat_refuse(call, "--show-format=yaml", "is for heap data, with --memory");
-    if (compat_is_true(call, "text")) {
-        call->verb = "merge --quiet --to=text --output=-";
-        return;
-    }
     compat_add_words(call, "--llvm=%s", wanted_parts(call));
     const char *cutoffs = compat_value(call, "detailed-summary-cutoffs");
     if (!samples && cutoffs && compat_is_true(call, "detailed-summary"))
@@ -251,7 +262,7 @@ static const struct compat_option show_options[] = {
     {"ic-targets", COMPAT_FLAG, .note = PART("targets")},
     {"memop-sizes", COMPAT_FLAG, .note = PART("memops")},
     {"show-vtables", COMPAT_FLAG, .note = PART("vtables")},
-    {"text", COMPAT_FLAG, .note = "decides about the output: that of merge --text"},
+    {"text", COMPAT_FLAG, .note = PART("text")},
     {"function", COMPAT_VALUE, "--function=%s", .kinds = INSTR | SAMPLE},
     {"topn", COMPAT_VALUE, "--top=%s", .nothing = "0", .kinds = INSTR | SAMPLE},
     {"covered", COMPAT_FLAG, .note = PART("covered")},
@@ -401,13 +412,16 @@ static const struct compat_option profgen_options[] = {
 
 const struct compat_tool compat_tools_llvm[] = {
     {"llvm-profdata", "merge", "adds up profiles", .operands = "FILE...", .verb = "merge --quiet",
-     .options = merge_options, .choose = choose_merge, .replaces = "llvm-profdata"},
+     .options = merge_options, .choose = choose_merge, .replaces = "llvm-profdata",
+     .say = compat_say_llvm},
     {"llvm-profdata", "show", "shows what a profile says", .operands = "FILE", .verb = "show",
-     .options = show_options, .choose = choose_show},
+     .options = show_options, .choose = choose_show,
+     .say = compat_say_llvm},
     {"llvm-profdata", "overlap", "compares two profiles", .operands = "BASE TEST", .verb = "diff",
-     .options = overlap_options, .choose = choose_overlap},
+     .options = overlap_options, .choose = choose_overlap, .say = compat_say_llvm},
     {"llvm-profdata", "order", "orders functions for the linker", .operands = "FILE",
-     .verb = "order --quiet", .options = order_options},
+     .verb = "order --quiet --llvm", .options = order_options,
+     .say = compat_say_llvm},
     {"llvm-profgen", NULL, "makes a sample profile of a recording", .verb = "gen --no-next",
      .options = profgen_options, .choose = choose_profgen},
     {0},

@@ -222,6 +222,8 @@ static int run_words(struct compat_call *call)
     int argc = (int)call->words.n;
     cli_list_add(&call->words, NULL);
     cli_replaces(call->tool->replaces);
+    if (call->tool->say)
+        cli_say_also(call->tool->say);
     if (path) {
         cli_writes(path);
         compat_keep_output(call);
@@ -248,7 +250,7 @@ static const struct compat_tool *take_subcommand(const struct compat_tool *tool,
     if (!found)
         compat_refuse(call, name ? name : "a subcommand",
                       name ? "is no subcommand that pgokit has; --help lists them"
-                           : "is missing; --help lists them");
+                           : "is missing: No subcommand specified! --help lists them");
     call->called = compat_text("%s %s", call->called, name);
     if (found->refusal && !asks_for_help((*argv)[1]))
         compat_refuse(call, "this is", compat_text("not in pgokit: %s", found->refusal));
@@ -266,6 +268,8 @@ int compat_run(const char *program, char **argv, bool print_only)
     argv++;
     if (asks_for_version(argv[0]) && !argv[1]) {
         printf("pgokit " PGK_VERSION ", as %s\n", call.called);
+        if (!strncmp(tool->name, "llvm-", strlen("llvm-"))) /* which scripts look for */
+            printf("  LLVM version %u\n", call.release ? call.release : PGK_LLVM_NEWEST);
         return cli_finish_output(EXIT_DONE);
     }
     if (tool->syntax != COMPAT_GFLAGS) /* whose tools have none */

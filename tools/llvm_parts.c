@@ -22,6 +22,7 @@ static const struct {
     {"symbols", PGK_LLVM_SYMBOLS},
     {"sections", PGK_LLVM_SECTIONS},
     {"json", PGK_LLVM_JSON},
+    {"text", PGK_LLVM_TEXT},
 };
 enum { PARTS = sizeof parts / sizeof *parts };
 

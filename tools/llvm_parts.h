@@ -18,6 +18,6 @@ const char *llvm_part_word(size_t i);
      OPTION_CALL_FOR(type, member, llvm_take_parts), OPTION_WORDS(llvm_part_word),               \
      .page = "as LLVM 22 prints it; a list with commas: `totals`, which is always there, and what " \
              "else is wanted of `all`, `counts`, `targets`, `vtables`, `memops`, `covered`, "     \
-             "`hot`, `ids`, `version`, `traces`, `summary`, `symbols`, `sections`, `json`"}
+             "`hot`, `ids`, `version`, `traces`, `summary`, `symbols`, `sections`, `json`, `text`"}
 
 #endif

@@ -89,6 +89,7 @@ static void note_unsound(void *ctx, const struct pgk_input *input, const struct 
     fputs(m->skips ? "pgokit: " : "pgokit: warning: left out: ", stderr);
     pgk_err_print(why, stderr);
     fputc('\n', stderr);
+    cli_said(why, true);
 }
 
 static void sift(struct merge_inputs *m, enum pgk_kind kind, struct pgk_input *inputs, size_t *n)

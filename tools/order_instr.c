@@ -30,6 +30,8 @@ static const struct option_row rows[] = {
      OPTION_NUMBER(struct order, opts.test_traces, 1, MOST),
      .page = "a note says how many pages they touch, summed over all their calls, with 32 "
              "functions on a page"},
+    {"llvm", 0, NULL, "comments as llvm-profdata order writes them",
+     OPTION_FLAG(struct order, opts.llvm_text)},
     {"max-traces", 0, "N", "learn from the first N traces only",
      OPTION_NUMBER(struct order, opts.max_traces, 1, MOST)},
     {"max-trace-length", 0, "N", "use only the first N calls of each trace",

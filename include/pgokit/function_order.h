@@ -9,6 +9,7 @@
 #include "pgokit/err.h"
 #include "pgokit/instr.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,6 +25,7 @@ struct pgk_function_order_opts {
     size_t test_traces;     /* the last so many traces are not learnt from but measured with */
     size_t max_traces;      /* learn from the first so many; 0: all */
     size_t max_trace_calls; /* of each trace take the first so many calls; 0: all */
+    bool llvm_text;         /* pgk_function_order_write: comments as llvm-profdata writes them */
 };
 
 /* Orders the functions of the profile's traces. `opts` may be NULL. The profile, which may be read

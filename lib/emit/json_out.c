@@ -81,7 +81,7 @@ static void item(struct pgk_json *j, const char *key)
     bool begins_line = j->breaks;
     if (j->some)
         pgk_text_lit(j->out, ",");
-    if (j->layout == PGK_JSON_PRETTY && j->depth)
+    if (j->layout >= PGK_JSON_PRETTY && j->depth)
         pgk_json_line(j, 2 * j->depth);
     if (j->breaks)
         break_line(j);
@@ -92,7 +92,8 @@ static void item(struct pgk_json *j, const char *key)
         return;
     put_string(j->out, key, strlen(key));
     pgk_text_lit(j->out, ":");
-    if (j->layout == PGK_JSON_SPACED || (j->layout == PGK_JSON_OUTLINE && begins_line))
+    if (j->layout == PGK_JSON_SPACED || j->layout == PGK_JSON_AIRY ||
+        (j->layout == PGK_JSON_OUTLINE && begins_line))
         pgk_text_lit(j->out, " ");
 }
 
@@ -107,7 +108,7 @@ static void open(struct pgk_json *j, const char *key, char bracket)
 static void close(struct pgk_json *j, char bracket)
 {
     j->depth--;
-    if (j->layout == PGK_JSON_PRETTY)
+    if (j->layout >= PGK_JSON_PRETTY)
         pgk_json_line(j, 2 * j->depth);
     if (j->breaks)
         break_line(j);

@@ -23,6 +23,7 @@ enum pgk_json_layout {
     PGK_JSON_SPACED,  /* {"a": 1, "b": [1, 2]} */
     PGK_JSON_OUTLINE, /* tight, with a blank after the colon of a key that begins a line */
     PGK_JSON_PRETTY,  /* each value on a line of its own, two blanks further in per level */
+    PGK_JSON_AIRY,    /* the same, with a blank after colons, as LLVM prints it */
 };
 
 struct pgk_json {

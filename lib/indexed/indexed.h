@@ -15,7 +15,8 @@
 
 #include "indexed.def"
 
-#define PGK_INDEX_FIRST 5
+#define PGK_INDEX_OLDEST 1 /* that is read */
+#define PGK_INDEX_FIRST 5  /* that is written */
 #define PGK_INDEX_FIRST_HEAP 8
 /* First release of LLVM that reads the index version; 0: no such version. */
 uint32_t pgk_index_since(uint32_t version);

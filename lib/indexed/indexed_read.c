@@ -17,7 +17,7 @@ static int read_header(struct pgk_cursor *c, struct pgk_indexed_header *h, struc
     if (!pgk_index_since(h->index_version))
         return pgk_cur_reject(c, err, PGK_E_VERSION, c->src.base_off + 8, .record = "header",
                               .field = "version", .found = PGK_F("%u", h->index_version),
-                              .expected = PGK_F("%d to %d", PGK_INDEX_FIRST, PGK_INDEX_NOW),
+                              .expected = PGK_F("%d to %d", PGK_INDEX_OLDEST, PGK_INDEX_NOW),
                               .hint = "see pgokit formats for what is read");
     c->src.version = h->index_version;
     PGK_TRY(pgk_instr_check_variant(c, word, c->src.base_off + 8, "header", err));

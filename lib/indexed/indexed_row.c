@@ -137,13 +137,13 @@ const struct pgk_format_row pgk_format_indexed_heap = {
 const struct pgk_format_row pgk_format_indexed_instr = {
     .format = {.name = "indexed profile",
                .kind = PGK_KIND_INSTR,
-               .reads = "index " PGK_VERSION_TEXT(PGK_INDEX_FIRST) " to " PGK_VERSION_TEXT(
+               .reads = "index " PGK_VERSION_TEXT(PGK_INDEX_OLDEST) " to " PGK_VERSION_TEXT(
                    PGK_INDEX_NOW),
                .writes = "index " PGK_VERSION_TEXT(PGK_INDEX_FIRST) " to " PGK_VERSION_TEXT(
                    PGK_INDEX_NOW),
-               .made_by = "llvm-profdata 14 to " PGK_LLVM_NOW_TEXT ", pgokit",
+               .made_by = "llvm-profdata to " PGK_LLVM_NOW_TEXT ", pgokit",
                .page = "instr-indexed.md",
-               .read = {PGK_INDEX_FIRST, PGK_INDEX_NOW},
+               .read = {PGK_INDEX_OLDEST, PGK_INDEX_NOW},
                .write = {PGK_INDEX_FIRST, PGK_INDEX_NOW},
                .memprof = {0, PGK_MEMPROF_NOW}},
     .sniff = sniff,

@@ -138,7 +138,8 @@ static int read_record(struct reader *r, struct pgk_cursor *c, uint32_t name)
     const char *record = r->a->profile->names.list.v[name].s;
     struct pgk_instr_record out = {.name = name, .hash = pgk_cur_u64(c, "function hash")};
     uint64_t at = pgk_cur_off(c);
-    out.n_counts = pgk_cur_count(c, 8, "number of counters");
+    out.n_counts = r->holds.several_hashes ? pgk_cur_count(c, 8, "number of counters")
+                                           : pgk_cur_left(c) / 8;
     out.counts = c->failed ? NULL : pgk_cur_take(c, out.n_counts * 8, "counters");
     PGK_TRY(pgk_cur_check(c, r->err, record));
     if (!out.n_counts || out.n_counts > UINT32_MAX)
@@ -148,8 +149,10 @@ static int read_record(struct reader *r, struct pgk_cursor *c, uint32_t name)
                               .hint = "the profile is damaged; write it again");
     PGK_TRY(read_bitmap(r, c, record, &out));
     PGK_TRY(read_uniformity(r, c, record, &out));
-    PGK_TRY(pgk_value_data_read(&r->values, c, false, record, r->err));
-    out.values = &r->values;
+    if (r->holds.values) {
+        PGK_TRY(pgk_value_data_read(&r->values, c, false, record, r->err));
+        out.values = &r->values;
+    }
     return pgk_instr_add(r->a, &out, r->err);
 }
 
@@ -248,7 +251,8 @@ static int read_parts(struct reader *r, const struct pgk_cursor *file,
                       const struct pgk_indexed_header *h)
 {
     struct pgk_cursor c = *file;
-    PGK_TRY(skip_summary(&c, r->err));
+    if (r->holds.summary)
+        PGK_TRY(skip_summary(&c, r->err));
     if (h->flags >> PGK_INDEXED_CONTEXT_SENSITIVE & 1)
         PGK_TRY(skip_summary(&c, r->err));
     PGK_TRY(pgk_ondisk_read(file, pgk_cur_off(&c), h->function_table_off, PGK_ONDISK_NAMES,

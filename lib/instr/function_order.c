@@ -20,6 +20,7 @@ struct pgk_function_order {
     const struct pgk_instr *profile;
     PGK_VEC(uint64_t) refs; /* in order; those of unknown names are left out */
     size_t unnamed;
+    bool llvm_text, tested;
     uint64_t fault_area;
 };
 
@@ -251,6 +252,8 @@ int pgk_instr_order_functions(struct pgk_function_order **order, const struct pg
     if (!new)
         return pgk_fail_nomem(err);
     new->profile = p;
+    new->llvm_text = opts.llvm_text;
+    new->tested = opts.test_traces;
     int status = compute(new, &opts, err);
     if (status)
         pgk_function_order_close(&new);
@@ -285,13 +288,27 @@ const char *pgk_function_order_at(const struct pgk_function_order *order, size_t
     return name;
 }
 
+static void write_head(const struct pgk_function_order *order, struct pgk_sink *out)
+{
+    if (!order->llvm_text) {
+        pgk_sink_printf(out, "# %zu functions, ordered for a fast start\n", order->refs.n);
+        return;
+    }
+    pgk_sink_printf(out, "# Ordered %zu functions\n", order->refs.n);
+    if (order->tested)
+        pgk_sink_printf(out, "# Total area under the page fault curve: %e\n",
+                        (double)order->fault_area);
+    pgk_sink_printf(out, "# Warning: Mach-O may prefix symbols with \"_\" depending on the linkage "
+                    "and this output does not take that into account. Some post-processing may be "
+                    "required before passing to the linker via -order_file.\n");
+}
+
 int pgk_function_order_write(const struct pgk_function_order *order, const char *path,
                              struct pgk_err *err)
 {
     struct pgk_sink *out;
     PGK_TRY(pgk_sink_open(&out, path, err));
-    const char *head = PGK_F("# %zu functions, ordered for a fast start\n", order->refs.n);
-    pgk_sink_bytes(out, head, strlen(head));
+    write_head(order, out);
     for (size_t i = 0; i < order->refs.n; i++) {
         size_t file_len;
         const char *name = pgk_function_order_at(order, i, &file_len);

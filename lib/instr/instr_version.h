@@ -7,6 +7,7 @@
 #include "instr_model.h"
 
 struct pgk_instr_holds {
+    bool several_hashes, values, summary; /* of indexed profiles */
     bool binary_ids, traces, loop_entries, bitmaps, packed_bitmaps, vtables, uniformity;
     enum pgk_hash_age hashes; /* of the front end, that its readers look functions up by */
 };

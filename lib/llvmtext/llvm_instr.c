@@ -130,10 +130,61 @@ static void put_function(struct printer *w, const struct pgk_instr_func *f, cons
         }
 }
 
+static void put_text_sites(const struct printer *w, const struct pgk_instr_func *f,
+                           enum pgk_value_kind kind)
+{
+    static const char *const kinds[] = {"IPVK_IndirectCallTarget", "IPVK_MemOPSize",
+                                        "IPVK_VTableTarget"};
+    fprintf(w->out, "# ValueKind = %s:\n%d\n# NumValueSites:\n%" PRIu32 "\n", kinds[kind],
+            (int)kind, f->n_sites[kind]);
+    for (uint32_t i = 0; i < f->n_sites[kind]; i++) {
+        const struct pgk_value_site *site = pgk_func_site(f, kind, i);
+        fprintf(w->out, "%" PRIu32 "\n", site->n);
+        for (uint32_t k = 0; k < site->n; k++) {
+            const char *name = pgk_instr_name(w->p, kind, site->v[k].value);
+            if (kind == PGK_VALUE_SIZE)
+                fprintf(w->out, "%" PRIu64, site->v[k].value);
+            else
+                fputs(name ? name : "** External Symbol **", w->out);
+            fprintf(w->out, ":%" PRIu64 "\n", site->v[k].count);
+        }
+    }
+}
+
+/* As in a text profile, but in the order of the file. */
+static void put_text(const struct printer *w, const struct pgk_instr_func *f, const char *name)
+{
+    int kinds = 0;
+    fprintf(w->out, "%s\n# Func Hash:\n%" PRIu64 "\n# Num Counters:\n%" PRIu32
+            "\n# Counter Values:\n", name, f->hash, f->n_counts);
+    for (uint32_t i = 0; i < f->n_counts; i++)
+        fprintf(w->out, "%" PRIu64 "\n", f->counts[i]);
+    if (f->n_bitmap)
+        fprintf(w->out, "# Num Bitmap Bytes:\n$%" PRIu32 "\n# Bitmap Byte Values:\n",
+                f->n_bitmap);
+    for (uint32_t i = 0; i < f->n_bitmap; i++)
+        fprintf(w->out, "0x%x\n", f->bitmap[i]);
+    if (f->n_bitmap)
+        fputc('\n', w->out);
+    for (int k = 0; k < PGK_VALUE_KINDS; k++)
+        kinds += f->n_sites[k] > 0;
+    if (kinds)
+        fprintf(w->out, "# Num Value Kinds:\n%d\n", kinds);
+    for (int k = 0; k < PGK_VALUE_KINDS; k++)
+        if (f->n_sites[k])
+            put_text_sites(w, f, (enum pgk_value_kind)k);
+    fputc('\n', w->out);
+}
+
 static void note_function(struct printer *w, size_t place, const struct pgk_instr_func *f)
 {
     const struct pgk_instr_name *name = &w->p->names.list.v[f->name];
     uint64_t max = 0, sum = 0;
+    if (w->o->parts & PGK_LLVM_TEXT) {
+        if (is_shown(w, name->s))
+            put_text(w, f, name->s);
+        return;
+    }
     bool pseudo = f->counts[0] >= PGK_COUNT_WARM;
     for (uint32_t i = 0; i < f->n_counts && !pseudo; i++) {
         max = f->counts[i] > max ? f->counts[i] : max;
@@ -269,13 +320,15 @@ int pgk_instr_print_llvm(const struct pgk_instr *p, const struct pgk_llvm_print_
     struct printer w = {
         .p = p, .o = &o, .out = out, .is_ir = pgk_instr_origin(p) == PGK_INSTR_IR};
     PGK_TRY(pgk_llvm_summarise(p, o.contextual, o.cutoffs, o.n_cutoffs, &summary, err));
-    if (o.below_cutoff)
+    if (o.parts & PGK_LLVM_TEXT && w.is_ir)
+        fputs(":ir\n", out);
+    else if (o.below_cutoff && !(o.parts & PGK_LLVM_TEXT))
         fprintf(out, "The list of functions with the maximum counter less than %" PRIu64 ":\n",
                 o.value_cutoff);
     for (size_t i = 0; i < p->funcs.n && !w.failed; i++)
         if (is_wanted(&w, &p->funcs.v[i]))
             note_function(&w, i, &p->funcs.v[i]);
-    if (!(o.parts & PGK_LLVM_COVERED))
+    if (!(o.parts & (PGK_LLVM_COVERED | PGK_LLVM_TEXT)))
         put_rest(&w, &summary);
     pgk_llvm_summary_free(&summary);
     pgk_vec_free(&w.ranked);

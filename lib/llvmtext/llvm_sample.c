@@ -206,7 +206,7 @@ static void put_json(struct printer *w)
     struct pgk_text_out text;
     struct pgk_json j;
     pgk_text_to_file(&text, w->out);
-    pgk_json_begin(&j, &text, PGK_JSON_PRETTY);
+    pgk_json_begin(&j, &text, PGK_JSON_AIRY);
     pgk_json_array(&j, NULL);
     for (size_t i = 0; i < w->p->by_heat.n; i++)
         json_node(w, &j, w->p->by_heat.v[i], true);
@@ -263,7 +263,7 @@ static void put_hot_row(struct printer *w, uint32_t top, double all)
 {
     enum { MAX = 24, ENTRY = 42, NAME = 58 };
     const struct pgk_sample_node *n = pgk_sample_node(w->p, top);
-    int at = fprintf(w->out, "%" PRIu64 " (%.2f%%)", n->total,
+    int at = fprintf(w->out, " %" PRIu64 " (%.2f%%)", n->total,
                      all > 0 ? (double)n->total * 100.0 / all : 0);
     at = pad(w->out, at, MAX);
     at += fprintf(w->out, "%" PRIu64, largest_count(w->p, top));
@@ -291,7 +291,7 @@ static void put_hot(struct printer *w, const struct pgk_sample_summary *s)
     fprintf(w->out, "%" PRIu64 " out of %" PRIu64 " profile counts (%.2f%%) are from hot "
             "functions.\n", hot_samples, samples,
             samples ? (double)hot_samples / (double)samples * 100 : 0);
-    fputs("Total sample (%)        Max sample        Entry sample    Function name\n", w->out);
+    fputs(" Total sample (%)       Max sample        Entry sample    Function name\n", w->out);
     for (size_t i = 0; i < p->by_heat.n && (!w->o->top || shown < w->o->top); i++)
         if (largest_count(p, p->by_heat.v[i]) >= threshold) {
             put_hot_row(w, p->by_heat.v[i], (double)samples);

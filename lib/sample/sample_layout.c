@@ -34,6 +34,8 @@ static bool flatten(struct pgk_sample_merger *m, uint32_t node)
     if (!out)
         return false;
     pgk_sample_make_top(m->into, out);
+    if (pgk_sample_is_top(m->from, node))
+        m->into->nodes.v[out].attributes |= n->attributes;
     for (uint32_t i = 0; i < n->recs.n; i++) {
         const struct pgk_sample_rec *r = &n->recs.v[i];
         uint32_t what = pgk_rec_name(r) ? pgk_merger_name(m, pgk_rec_name(r)) : 0;
@@ -178,6 +180,12 @@ static int nest(struct nester *n, uint32_t context, uint32_t slot, struct pgk_er
     return 0;
 }
 
+static bool has_own_profile(const struct pgk_sample *p, uint32_t context)
+{
+    uint32_t function = p->function_of.v[p->nodes.v[context].name];
+    return function && pgk_sample_is_top(p, function);
+}
+
 /* A context whose caller has no profile goes to its function. */
 static int nest_all(struct nester *n, struct pgk_err *err)
 {
@@ -192,7 +200,7 @@ static int nest_all(struct nester *n, struct pgk_err *err)
         if (!name || !pgk_stage_begin(&n->m.stage, name))
             return pgk_fail_nomem(err);
         PGK_TRY(nest(n, top, 0, err));
-        if (caller)
+        if (caller && (!pgk_sample_is_top(from, caller) || has_own_profile(from, top)))
             n->m.stage.slots.v[0].attributes = 0;
         PGK_TRY(pgk_stage_commit(&n->m.stage, n->m.into, (struct pgk_stage_place){0}, 1, err));
     }
