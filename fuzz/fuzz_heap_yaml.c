@@ -18,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         abort();
     if (!status && !pgk_sink_memory(&out, NULL)) {
         size_t n = 0;
-        if (!pgk_heap_yaml_write(h, out, NULL) && !pgk_heap_new(&again, NULL)) {
+        if (!pgk_heap_yaml_write(h, NULL, out, NULL) && !pgk_heap_new(&again, NULL)) {
             const uint8_t *text = pgk_sink_data(out, &n);
             if (pgk_heap_yaml_read(again, text, n, &src, NULL, &err) ||
                 again->contexts.n != h->contexts.n)

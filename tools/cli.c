@@ -196,6 +196,11 @@ void cli_say_also(void (*say)(const struct pgk_err *err, bool warning))
     also_said = say;
 }
 
+bool cli_says_also(void)
+{
+    return also_said != NULL;
+}
+
 void cli_said(const struct pgk_err *err, bool warning)
 {
     if (also_said)

@@ -286,6 +286,7 @@ const char *cli_style(int fd, enum cli_style style);
 #define CLI_STYLE(style) cli_style(1, style)
 /* For names of other tools: what is said of an error besides, in their words. */
 void cli_say_also(void (*say)(const struct pgk_err *err, bool warning));
+bool cli_says_also(void);
 /* An error was printed; as a warning, if what failed was left out. cli_fail calls it. */
 void cli_said(const struct pgk_err *err, bool warning);
 /* Prints the error; returns EXIT_FAILED. */

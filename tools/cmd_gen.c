@@ -34,7 +34,7 @@ enum { MOST_EVENTS = 64, MOST_LABELS = 16, MOST_SHARE = 999999, MOST_FRAMES = 10
 struct gen {
     struct cli_common common;
     struct sample_output output;
-    bool json, raw, verbose, no_next;
+    bool json, raw, verbose, no_next, llvm_density;
     const struct code_output_form *code; /* NULL: a sample profile */
     const char *report_to; /* NULL: the terminal alone */
     double min_density;
@@ -261,6 +261,11 @@ static const struct option_row input_rows[] = {
      OPTION_FLAG(struct gen, opts.scale_vtables), .page = "both need sampling periods"},
     {"min-density", 0, "N", "samples a line below which the report asks for more (50)",
      OPTION_NUMBER(struct gen, min_density, 0, UINT32_MAX)},
+    {"density-share", 0, "N",
+     "millionths of all samples whose functions the density is of (990000)",
+     OPTION_NUMBER(struct gen, opts.density_share, 1, 1000000)},
+    {"llvm-density", 0, NULL, "report the density in llvm-profgen's words, too",
+     OPTION_FLAG(struct gen, llvm_density)},
     {"verbose", 'v', NULL, "name the first of each kind of samples that were left out",
      OPTION_FLAG(struct gen, verbose)},
     {"no-next", 0, NULL, "do not say how compilers take the profile",
@@ -403,6 +408,15 @@ static void report_density(const struct gen *g, const struct pgk_gen_stats *s)
     fprintf(stderr, "  %-22s %.1f samples a line%s%s\n", "density", s->density,
             *s->density_function ? " in " : "",
             pgk_human_text(safe, sizeof safe, s->density_function));
+    if (g->llvm_density && s->density > 0 && s->density < g->min_density)
+        fprintf(stderr,
+                "Sample PGO is estimated to optimize better with %.1fx more samples. Please "
+                "consider increasing sampling rate or profiling for longer duration to get more "
+                "samples.\n",
+                g->min_density / s->density);
+    if (g->llvm_density)
+        fprintf(stderr, "Functions with density >= %.1f account for %.2f%% total sample counts.\n",
+                s->density, (g->opts.density_share ? g->opts.density_share : 990000) / 10000.0);
     if (s->density > 0 && s->density < g->min_density)
         fprintf(stderr,
                 "  more samples would help the compiler: record %s times as long, or as often\n",

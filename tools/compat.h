@@ -91,6 +91,10 @@ void compat_print_names(void);
 
 /* What LLVM's tools say of an error, on standard error. */
 void compat_say_llvm(const struct pgk_err *err, bool warning);
+/* Of merge: errors of inputs are warnings, and one line says that nothing was merged, unless it was
+ * done after all. */
+void compat_llvm_merges(void);
+void compat_llvm_done(void);
 /* For a sentence of theirs. */
 void compat_say_llvm_words(const char *words);
 

@@ -27,7 +27,8 @@ static void check_kind(const struct compat_call *call)
     if (call->kind == PGK_KIND_GCOV)
         compat_refuse(call, call->operands.v[0], "has counters of gcc, which gcov-tool takes");
     if (compat_is_true(call, "sample") && call->kind != PGK_KIND_SAMPLE) {
-        compat_say_llvm_words("Unrecognized sample profile encoding format");
+        compat_say_llvm_words(compat_text("%s: Unrecognized sample profile encoding format",
+                                          call->operands.v[0]));
         compat_refuse(call, "--sample", "contradicts the input, which is no sample profile");
     }
     if (compat_is_true(call, "instr") && call->kind == PGK_KIND_SAMPLE)
@@ -148,7 +149,8 @@ static const struct compat_option merge_options[] = {
     {"binary", COMPAT_FLAG, "--to=binary", .kinds = SAMPLE},
     {"extbinary", COMPAT_FLAG, "--to=extbinary", .kinds = SAMPLE},
     {"gcc", COMPAT_FLAG,
-     "!unknown format is specified: llvm-profdata itself writes none; `pgokit merge --to gcc15` does, for gcc11 to gcc16"},
+     "!unknown format is specified: llvm-profdata itself writes none; `pgokit merge --to gcc15` "
+     "does, for gcc11 to gcc16"},
     {"sparse", COMPAT_FLAG, "--sparse", .kinds = INSTR},
     {"function", COMPAT_VALUE, "--function=%s", .kinds = INSTR | SAMPLE},
     {"no-function", COMPAT_VALUE, "--no-function=%s", .kinds = INSTR | SAMPLE},
@@ -177,7 +179,7 @@ static const struct compat_option merge_options[] = {
     {"output-size-limit", COMPAT_VALUE, "--size-limit=%s", .nothing = "0", .kinds = SAMPLE},
     {"convert-sample-profile-layout", COMPAT_CHOICE, .choices = layouts, .kinds = SAMPLE},
     {"gen-cs-nested-profile", COMPAT_FLAG, .note = "as --convert-sample-profile-layout=nest"},
-    {"generate-merged-base-profiles", COMPAT_FLAG, .note = "decides about that layout: nested-base"},
+    {"generate-merged-base-profiles", COMPAT_FLAG, .note = "then the layout is nested-base"},
     FLOW_ROWS,
     {"profile-summary-cold-count", COMPAT_VALUE, "--cold-below=%s", .kinds = SAMPLE},
     {"profile-summary-cutoff-cold", COMPAT_VALUE, "--cold-share=%s", .kinds = SAMPLE},
@@ -206,7 +208,8 @@ static const struct show_part {
     {"show-vtables", "vtables"}, {"memop-sizes", "memops"}, {"covered", "covered"},
     {"hot-func-list", "hot"}, {"binary-ids", "ids"}, {"profile-version", "version"},
     {"temporal-profile-traces", "traces"}, {"detailed-summary", "summary"},
-    {"show-prof-sym-list", "symbols"}, {"show-sec-info-only", "sections"}, {"json", "json"}, {"text", "text"},
+    {"show-prof-sym-list", "symbols"}, {"show-sec-info-only", "sections"}, {"json", "json"},
+    {"text", "text"},
 };
 
 static const char *wanted_parts(const struct compat_call *call)
@@ -216,6 +219,26 @@ static const char *wanted_parts(const struct compat_call *call)
         if (compat_is_true(call, show_parts[i].option))
             all = compat_text("%s,%s", all, show_parts[i].part);
     return format && !strcmp(format, "json") ? compat_text("%s,json", all) : all;
+}
+
+static int say_build_id(void *ctx, const uint8_t *id, size_t size)
+{
+    char *text = compat_text("%s", "");
+    (void)ctx;
+    for (size_t i = 0; i < size; i++)
+        text = compat_text("%s%02x", text, id[i]);
+    compat_say_llvm_words(compat_text("BuildId: %s", text));
+    return 0;
+}
+
+/* Those of a raw profile without binaries, which it cannot be shown without. They are said if it
+ * fails. */
+static void say_build_ids(const char *path)
+{
+    struct pgk_err err = {0};
+    struct pgk_file *file;
+    if (!cli_open(&file, path, &err))
+        pgk_file_build_ids(file, say_build_id, NULL, &err);
 }
 
 /* Heap data are shown as YAML, and counters with --text as the text that merge writes. */
@@ -236,13 +259,21 @@ static void choose_show(struct compat_call *call)
     check_kind(call);
     bool samples = call->has_kind && call->kind == PGK_KIND_SAMPLE;
     const char *format = compat_value(call, "show-format");
+    if (compat_is_true(call, "memory") && call->kind == PGK_KIND_HEAP &&
+        !compat_value(call, "profiled-binary"))
+        say_build_ids(call->operands.v[0]);
     if (compat_is_true(call, "memory")) {
-        call->verb = "convert --quiet --to=yaml --output=-";
+        call->verb = call->kind == PGK_KIND_HEAP ? "show --llvm"
+                                                 : "convert --quiet --to=yaml --output=-";
         return;
     }
     if (format && !strcmp(format, "yaml"))
         compat_refuse(call, "--show-format=yaml", "is for heap data, with --memory");
+    if (!call->has_kind || call->kind == PGK_KIND_HEAP)
+        return;
     compat_add_words(call, "--llvm=%s", wanted_parts(call));
+    if (call->release)
+        compat_add_words(call, compat_text("--llvm-release=%u", call->release), NULL);
     const char *cutoffs = compat_value(call, "detailed-summary-cutoffs");
     if (!samples && cutoffs && compat_is_true(call, "detailed-summary"))
         compat_add_words(call, "--cutoffs=%s", cutoffs);
@@ -293,15 +324,20 @@ static void choose_overlap(struct compat_call *call)
 {
     compat_find_kind(call, &cmd_diff);
     check_kind(call);
+    if (call->has_kind && call->kind == PGK_KIND_HEAP)
+        return;
+    compat_add_words(call, "--llvm", NULL);
+    if (call->release)
+        compat_add_words(call, compat_text("--llvm-release=%u", call->release), NULL);
 }
 
 static const struct compat_option overlap_options[] = {
     {"output o", COMPAT_STDOUT},
     KIND_ROWS,
     {"cs", COMPAT_FLAG, "--contextual", .kinds = INSTR},
-    {"function", COMPAT_VALUE, "!`pgokit diff --top 0 --json` has all functions"},
-    {"value-cutoff", COMPAT_VALUE, "!`pgokit diff --top N` lists functions"},
-    {"similarity-cutoff", COMPAT_VALUE, "!`pgokit diff --top N` lists functions"},
+    {"function", COMPAT_VALUE, "--function=%s"},
+    {"value-cutoff", COMPAT_VALUE, "--value-cutoff=%s"},
+    {"similarity-cutoff", COMPAT_VALUE, "--similarity-cutoff=%s"},
     {0},
 };
 
@@ -321,6 +357,7 @@ static void choose_profgen(struct compat_call *call)
         compat_add_words(call, "--vtables", NULL);
     if (!compat_is_true(call, "show-disassembly-only"))
         return;
+    call->words.n = 0;
     static const char *const program[] = {"binary", "debug-binary", "dwp"};
     const char *names = compat_value(call, "disassemble-functions");
     call->verb = "disasm --format=llvm";
@@ -360,6 +397,10 @@ static const struct compat_option profgen_options[] = {
     {"dwp", COMPAT_VALUE, "--dwp=%s"},
     {"pid", COMPAT_VALUE, "--pid=%s", .nothing = "0"},
     {"kernel", COMPAT_FLAG, "--kernel"},
+    {"perf-event", COMPAT_VALUE, "--perf-event=%s"},
+    {"leading-ip-only", COMPAT_FLAG, "--leading-ip-only"},
+    {"sample-period", COMPAT_VALUE,
+     "!counts are those of the samples; --vtable-scale takes periods from recordings"},
     {"ignore-stack-samples", COMPAT_FLAG, "--ignore-stack"},
     {"skip-symbolization", COMPAT_FLAG, "--raw"},
     {"use-offset", COMPAT_FLAG, NULL, "--raw-base=none"},
@@ -378,8 +419,7 @@ static const struct compat_option profgen_options[] = {
     {"profile-summary-cutoff-hot", COMPAT_VALUE, "--hot-share=%s"},
     {"profile-summary-cutoff-cold", COMPAT_VALUE, "--cold-share=%s"},
     {"profile-density-threshold", COMPAT_VALUE, "--min-density=%s"},
-    {"profile-density-cutoff-hot", COMPAT_VALUE, "!the density is that of 99 % of the samples",
-     .nothing = "990000"},
+    {"profile-density-cutoff-hot", COMPAT_VALUE, "--density-share=%s"},
     {"use-md5", COMPAT_FLAG, "--md5"},
     {"compress-all-sections", COMPAT_FLAG, "--compress"},
     {"populate-profile-symbol-list", COMPAT_FLAG, "--symbols"},
@@ -394,7 +434,7 @@ static const struct compat_option profgen_options[] = {
     {"load-function-from-symbol", COMPAT_FLAG, NULL,
      "!functions are also found by symbols, as by llvm-profgen's default"},
     {"max-search-depth", COMPAT_VALUE, "!the search for callers of tail calls has its own limit"},
-    {"show-density", COMPAT_FLAG, .note = "no effect: the report always has the density"},
+    {"show-density", COMPAT_FLAG, "--llvm-density"},
     {"show-detailed-warning", COMPAT_FLAG, "--verbose"},
     {"show-mmap-events", COMPAT_FLAG, "!`perf script --show-mmap-events` prints them"},
     {"show-canonical-fname", COMPAT_FLAG, "!`pgokit convert --canonical` changes names"},

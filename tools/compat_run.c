@@ -224,11 +224,15 @@ static int run_words(struct compat_call *call)
     cli_replaces(call->tool->replaces);
     if (call->tool->say)
         cli_say_also(call->tool->say);
+    if (call->tool->say && !strncmp(call->verb, "merge", strlen("merge")))
+        compat_llvm_merges();
     if (path) {
         cli_writes(path);
         compat_keep_output(call);
     }
     int exit_code = cli_run_verb(argc, (char **)(uintptr_t)call->words.v);
+    if (exit_code != EXIT_FAILED)
+        compat_llvm_done();
     if (path && exit_code != EXIT_FAILED && !fflush(stdout))
         compat_place_output(call);
     return exit_code == EXIT_INCOMPLETE ? EXIT_DONE : exit_code;
@@ -247,10 +251,12 @@ static const struct compat_tool *take_subcommand(const struct compat_tool *tool,
         return NULL;
     }
     const struct compat_tool *found = find_subcommand(tool, name);
+    if (!name && tool->say)
+        compat_say_llvm_words("No subcommand specified!");
     if (!found)
         compat_refuse(call, name ? name : "a subcommand",
                       name ? "is no subcommand that pgokit has; --help lists them"
-                           : "is missing: No subcommand specified! --help lists them");
+                           : "is missing; --help lists them");
     call->called = compat_text("%s %s", call->called, name);
     if (found->refusal && !asks_for_help((*argv)[1]))
         compat_refuse(call, "this is", compat_text("not in pgokit: %s", found->refusal));

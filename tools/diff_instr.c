@@ -1,6 +1,7 @@
 /* pgokit diff for instrumentation profiles. */
 #include "diff_form.h"
 #include "heap_input.h"
+#include "llvm_overlap_options.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -19,6 +20,7 @@ struct diff {
     struct pgk_instr_print_opts report;
     enum diff_form form;
     bool contextual;
+    struct llvm_overlap_options llvm;
 };
 
 static const struct option_row rows[] = {
@@ -32,6 +34,7 @@ static const struct option_table table = {"diff counters", NULL, rows};
 static const struct option_group groups[] = {
     {&table, 0, 0},
     OPTION_GROUP(diff_form_options, struct diff, form),
+    OPTION_GROUP(llvm_overlap_table, struct diff, llvm),
     CLI_COMMON(struct diff),
     {0},
 };
@@ -87,17 +90,21 @@ static int run(int argc, char **argv)
         cli_usage(&cmd_diff, "diff takes two files");
     d.report.colour = cli_colour();
     d.report.width = cli_width(STDOUT_FILENO);
-    diff_form_output(d.form);
+    llvm_overlap_ready(&d.llvm, argv + optind, d.contextual);
+    if (!d.llvm.wanted)
+        diff_form_output(d.form);
     int status = read_profile(&base, argv[optind], &base_heap, &err);
     if (!status)
         status = read_profile(&test, argv[optind + 1], &test_heap, &err);
-    if (!status)
+    if (!status && d.llvm.wanted)
+        status = pgk_instr_print_llvm_overlap(base, test, &d.llvm.opts, stdout, &err);
+    else if (!status)
         status = d.form == DIFF_MARKDOWN
                      ? pgk_instr_print_diff_markdown(base, test, d.contextual, &d.report, stdout,
                                                      &err)
                      : pgk_instr_print_diff(base, test, d.contextual, d.form == DIFF_JSON,
                                             &d.report, stdout, &err);
-    if (!status && d.form != DIFF_JSON && base_heap && test_heap)
+    if (!status && !d.llvm.wanted && d.form != DIFF_JSON && base_heap && test_heap)
         status = compare_heaps(argv + optind, &d.common, d.report.top, d.form, &err);
     pgk_instr_close(&base);
     pgk_instr_close(&test);

@@ -1,6 +1,7 @@
 /* pgokit diff for sample profiles. */
 #include "diff_form.h"
 #include "diff_limits.h"
+#include "llvm_overlap_options.h"
 #include "sample_input.h"
 
 #include <stdio.h>
@@ -33,6 +34,7 @@ struct diff {
     enum diff_form form;
     bool linkage_names, top_given;
     struct diff_limit limits[LIMITS];
+    struct llvm_overlap_options llvm;
 };
 
 static void take_limit(const struct option_given *given)
@@ -64,6 +66,7 @@ static const struct option_table table = {"diff samples", NULL, rows};
 static const struct option_group groups[] = {
     {&table, 0, 0},
     OPTION_GROUP(diff_form_options, struct diff, form),
+    OPTION_GROUP(llvm_overlap_table, struct diff, llvm),
     CLI_COMMON(struct diff),
     {0},
 };
@@ -78,7 +81,9 @@ static void parse(struct diff *d, int argc, char **argv)
     d->paths[1] = argv[optind + 1];
     if (!d->top_given && d->form != DIFF_JSON)
         d->top = 20;
-    diff_form_output(d->form);
+    llvm_overlap_ready(&d->llvm, argv + optind, false);
+    if (!d->llvm.wanted)
+        diff_form_output(d->form);
 }
 
 static int read_both(const struct diff *d, struct pgk_sample *profiles[2], struct pgk_err *err)
@@ -138,6 +143,15 @@ static int run(int argc, char **argv)
     struct pgk_err err = {0};
     parse(&d, argc, argv);
     int status = read_both(&d, profiles, &err);
+    if (!status && d.llvm.wanted) {
+        status = pgk_sample_print_llvm_overlap(profiles[0], profiles[1], &d.llvm.opts, stdout,
+                                               &err);
+        int done = status ? cli_fail(&err) : cli_finish_output(EXIT_DONE);
+        pgk_sample_close(&profiles[0]);
+        pgk_sample_close(&profiles[1]);
+        cli_common_free(&d.common);
+        return done;
+    }
     if (!status)
         status = pgk_sample_compare(&diff, profiles[0], profiles[1], &err);
     if (!status)

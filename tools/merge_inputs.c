@@ -139,6 +139,26 @@ bool merge_inputs_pass_over(struct merge_inputs *m, const struct pgk_input *inpu
     return true;
 }
 
+static void say_unsound(void *ctx, const struct pgk_input *input, const struct pgk_err *why)
+{
+    (void)ctx;
+    (void)input;
+    cli_said(why, true);
+}
+
+void merge_inputs_say_all(enum pgk_kind kind, const struct pgk_input *inputs, size_t n)
+{
+    struct pgk_input *copy = cli_says_also() ? calloc(n, sizeof *copy) : NULL;
+    struct pgk_err err = {0};
+    size_t left = n;
+    if (!copy || !n)
+        return;
+    memcpy(copy, inputs, n * sizeof *copy);
+    if (!pgk_inputs_sift(kind, copy, &left, say_unsound, NULL, &err) && left < n)
+        cli_say_also(NULL); /* the one that the caller reports has been named */
+    free(copy);
+}
+
 void merge_inputs_need_some(const struct merge_inputs *m, size_t n)
 {
     if (m->refused > m->most)

@@ -38,6 +38,8 @@ bool merge_inputs_skip(struct merge_inputs *m, enum pgk_kind kind, struct pgk_in
  * first bytes was read. */
 bool merge_inputs_pass_over(struct merge_inputs *m, const struct pgk_input *input,
                             const struct pgk_err *why);
+/* After reading failed: for names of tools that name all inputs that cannot be read. */
+void merge_inputs_say_all(enum pgk_kind kind, const struct pgk_input *inputs, size_t n);
 /* Exits where inputs were left out and none remains. */
 void merge_inputs_need_some(const struct merge_inputs *m, size_t n);
 /* Prints the error, with --skip-bad also for programs; the exit status. */

@@ -249,6 +249,8 @@ static int read_counted(struct merge *m, struct pgk_err *err)
 {
     struct inputs *in = &m->counted;
     int status = pgk_instr_read_all(&m->instr, in->v, in->n, m->common.threads, err);
+    if (status)
+        merge_inputs_say_all(PGK_KIND_INSTR, in->v, in->n);
     if (!status || !merge_inputs_skip(&m->shared, PGK_KIND_INSTR, in->v, &in->n, err))
         return status;
     merge_inputs_need_some(&m->shared, in->n);
@@ -311,6 +313,59 @@ static int prepare_heap(struct merge *m, struct pgk_err *err)
     return status ? status : cli_prune(&m->prune, &m->common, &m->heap, err);
 }
 
+/* What came of merging, for names of other tools. */
+static void say_merged(const char *file, const char *format, int status, const char *field,
+                       const char *found)
+{
+    struct pgk_err err = {.status = status, .record = "merged"};
+    snprintf(err.file, sizeof err.file, "%s", file);
+    snprintf(err.format, sizeof err.format, "%s", format);
+    snprintf(err.field, sizeof err.field, "%s", field);
+    snprintf(err.found, sizeof err.found, "%s", found);
+    cli_said(&err, true);
+}
+
+/* Whether a site of sizes has a value twice, which no runtime writes. */
+static bool has_value_twice(const struct pgk_instr *p, size_t i)
+{
+    enum { MOST = 255 };
+    struct pgk_instr_value v[MOST];
+    size_t sites = pgk_instr_sites(p, i, PGK_VALUE_SIZE);
+    for (size_t s = 0; s < sites; s++) {
+        size_t n = pgk_instr_site(p, i, PGK_VALUE_SIZE, s, v, MOST);
+        for (size_t a = 0; a < n && a < MOST; a++)
+            for (size_t b = 0; b < a; b++)
+                if (v[a].value == v[b].value)
+                    return true;
+    }
+    return false;
+}
+
+/* Sums that reached the largest count that there is, and sizes that a site has twice. */
+static void warn_of_sums(const struct merge *m)
+{
+    const uint64_t largest = UINT64_MAX - 2;
+    const char *file = m->counted.v[m->counted.n - 1].path;
+    char safe[256];
+    for (size_t i = 0; i < pgk_instr_functions(m->instr); i++) {
+        struct pgk_instr_function f = {.struct_size = sizeof f};
+        pgk_instr_function(m->instr, i, &f);
+        bool full = false;
+        for (size_t k = 0; k < f.n_counts; k++)
+            full |= f.counts[k] == largest;
+        if (full && m->counted.n > 1) {
+            fprintf(stderr, "pgokit: warning: %s: a counter reached the largest count that files "
+                    "hold, 2^64 - 3, and stays there\n", pgk_human_text(safe, sizeof safe, f.name));
+            say_merged(file, "counters", PGK_E_LIMIT, "counter", f.name);
+        }
+        if (has_value_twice(m->instr, i)) {
+            fprintf(stderr, "pgokit: warning: %s: a memory operation has one size twice, which "
+                    "compilers may refuse\n", pgk_human_text(safe, sizeof safe, f.name));
+            say_merged("", "counters", PGK_E_CORRUPT, "value", f.name);
+        }
+    }
+}
+
 /* Every function is named: what to do about it depends on which it is. */
 static void print_conflicts(const struct merge *m)
 {
@@ -323,6 +378,7 @@ static void print_conflicts(const struct merge *m)
                 pgk_human_text(file, sizeof file, c.file),
                 pgk_human_text(safe, sizeof safe, c.name), (unsigned long long)c.hash,
                 (unsigned long long)c.other, c.what, (unsigned long long)c.one);
+        say_merged(c.file, "counters", PGK_E_MISMATCH, c.what, c.name);
     }
     fprintf(stderr, "pgokit: %zu function%s %s in shape from input to input%s\n", n,
             n == 1 ? "" : "s", n == 1 ? "differs" : "differ",
@@ -542,6 +598,8 @@ static int report(const struct merge *m)
         print_conflicts(m);
         lost = true;
     }
+    if (m->verb == &cmd_merge && m->counted.n)
+        warn_of_sums(m);
     lost |= warn_lost_in_form(m);
     lost |= warn_lost_heap(m);
     if (!m->common.quiet) {
@@ -571,6 +629,8 @@ static int run_as(const struct cli_verb *verb, int argc, char **argv)
         status = prepare(&m, &err);
         if (!status)
             status = write_output(&m, &err);
+        if (status && m.keep_going && pgk_instr_conflicts(m.instr))
+            print_conflicts(&m); /* by which nothing may be left */
         if (status)
             cli_fail(&err);
     }

@@ -84,6 +84,40 @@ static int write_partial(struct merge *m, struct pgk_sample *profile)
     return status ? cli_fail(&err) : EXIT_DONE;
 }
 
+/* Whether a line, a call or what entered it has the largest number that there is. */
+static bool is_full(const struct pgk_sample *p, uint32_t node)
+{
+    struct pgk_sample_record r = {.struct_size = sizeof r, .node = node};
+    struct pgk_sample_function f = {.struct_size = sizeof f};
+    if (pgk_sample_get(p, node, &f) && (f.total == UINT64_MAX || f.head == UINT64_MAX))
+        return true;
+    while (pgk_sample_next_record(p, &r))
+        if (r.count == UINT64_MAX)
+            return true;
+    for (uint32_t c = pgk_sample_first_inlinee(p, node); c; c = pgk_sample_next_inlinee(p, c))
+        if (is_full(p, c))
+            return true;
+    return false;
+}
+
+/* Sums that reached it. */
+static void warn_of_sums(const struct merge *m, const struct pgk_sample *profile)
+{
+    char safe[256];
+    for (size_t i = 0; m->n_inputs > 1 && i < pgk_sample_functions(profile); i++) {
+        struct pgk_sample_function f = {.struct_size = sizeof f};
+        struct pgk_err err = {.status = PGK_E_LIMIT, .record = "merged", .format = "samples"};
+        uint32_t node = pgk_sample_function_at(profile, i);
+        if (!is_full(profile, node) || !pgk_sample_get(profile, node, &f))
+            continue;
+        fprintf(stderr, "pgokit: warning: %s: its samples reached the largest number, 2^64 - 1, "
+                "and stay there\n", pgk_human_text(safe, sizeof safe, f.name));
+        snprintf(err.file, sizeof err.file, "%s", m->inputs[m->n_inputs - 1].path);
+        snprintf(err.found, sizeof err.found, "%s", f.name);
+        cli_said(&err, true);
+    }
+}
+
 static int run(int argc, char **argv)
 {
     struct merge m = {.output = {SAMPLE_OUTPUT_INIT}};
@@ -94,6 +128,8 @@ static int run(int argc, char **argv)
     int exit_code = status      ? merge_inputs_fail(&m.shared, &err)
                     : m.partial ? write_partial(&m, profile)
                                 : sample_output_write(&m.output, &profile, &m.common);
+    if (!status && exit_code != EXIT_FAILED && !m.partial)
+        warn_of_sums(&m, profile);
     exit_code = merge_inputs_exit(&m.shared, exit_code);
     pgk_sample_close(&profile);
     free(m.inputs);

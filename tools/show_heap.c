@@ -1,4 +1,5 @@
 /* pgokit show for heap profiles. */
+#include "cli_heap.h"
 #include "heap_input.h"
 
 #include <stdio.h>
@@ -17,7 +18,16 @@ static const char examples[] =
     "  pgokit show memprof.profraw.4711 --timeline\n"
     "  pgokit show app.profdata --json | jq .totals\n";
 
-enum view { VIEW_TABLE, VIEW_JSON, VIEW_FIELDS, VIEW_TREE, VIEW_TIMELINE, VIEW_TYPES, VIEW_ADVICE };
+enum view {
+    VIEW_TABLE,
+    VIEW_JSON,
+    VIEW_FIELDS,
+    VIEW_TREE,
+    VIEW_TIMELINE,
+    VIEW_TYPES,
+    VIEW_ADVICE,
+    VIEW_LLVM,
+};
 
 struct show {
     struct cli_common common;
@@ -53,6 +63,9 @@ static const struct option_row rows[] = {
      .page = "see [heap-json](../formats/heap-json.md)"},
     {"raw", 0, NULL, "every field of every context", OPTION_VALUE(struct show, view, VIEW_FIELDS),
      .page = "function records are included"},
+    {"llvm", 0, NULL, "the output of llvm-profdata show --memory, for scripts that read it",
+     OPTION_VALUE(struct show, view, VIEW_LLVM), .page = "as LLVM 22 prints it; it needs the "
+                                                         "binaries of a raw profile"},
     {"tree", 0, NULL,
      "calling functions with what is allocated below each; --depth counts levels (default: all)",
      OPTION_VALUE(struct show, view, VIEW_TREE)},
@@ -110,6 +123,7 @@ static int print(const struct show *s, const struct pgk_heap *heap, struct pgk_e
         return pgk_heap_print_types(heap, &s->report, stdout, err);
     case VIEW_ADVICE:
         return pgk_heap_print_advice(heap, &s->report, stdout, err);
+    case VIEW_LLVM:
     case VIEW_TABLE:
         break;
     }
@@ -126,12 +140,37 @@ static void note_no_times(const struct pgk_heap *heap, enum pgk_heap_sort sort)
                  "pgokit record heap records it", pgk_heap_sort_name(sort));
 }
 
+/* With the names that files for compilers are made with. */
+static int print_llvm(const struct show *s)
+{
+    struct pgk_heap *heap = NULL;
+    struct pgk_file *file;
+    struct pgk_heap_symbolised symbolised = {.struct_size = sizeof symbolised};
+    struct pgk_err err = {0};
+    cli_for_data("-");
+    int status = pgk_heap_new(&heap, &err);
+    if (!status)
+        status = cli_open(&file, s->path, &err);
+    if (!status)
+        status = pgk_heap_read_file(heap, file, 1, &err);
+    if (!status)
+        status = cli_symbolise_heap(&cmd_show, &s->common, CLI_HEAP_FOR_COMPILERS, &heap,
+                                    &symbolised, &err);
+    if (!status)
+        status = pgk_heap_print_llvm(heap, pgk_file_info(file), s->path, stdout, &err);
+    pgk_heap_close(&heap);
+    cli_common_free((struct cli_common *)(uintptr_t)&s->common);
+    return status ? cli_fail(&err) : cli_finish_output(EXIT_DONE);
+}
+
 static int run(int argc, char **argv)
 {
     struct show s = {0};
     struct heap_input in = {.show_all = true};
     struct pgk_err err = {0};
     parse(&s, argc, argv);
+    if (s.view == VIEW_LLVM)
+        return print_llvm(&s);
     int status = heap_input_read(&in, s.path, &s.common, &err);
     if (!status) {
         s.report.info = in.info;

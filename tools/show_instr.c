@@ -160,6 +160,7 @@ static int print_llvm(const struct show *s, const struct pgk_instr *instr, struc
         .struct_size = sizeof opts,
         .info = r->info,
         .parts = s->llvm.bits,
+        .release = s->llvm.release,
         .function = r->function,
         .top = r->top,
         .value_cutoff = r->value_cutoff,

@@ -97,6 +97,7 @@ static int print_llvm(const struct show *s, const struct pgk_sample *profile,
     struct pgk_llvm_print_opts opts = {.struct_size = sizeof opts,
                                        .info = info,
                                        .parts = s->llvm.bits,
+                                       .release = s->llvm.release,
                                        .function = s->function,
                                        .top = s->report.top};
     return pgk_sample_print_llvm(profile, &opts, stdout, err);

@@ -126,6 +126,7 @@ struct pgk_gen_opts {
     enum pgk_gen_raw_base raw_base; /* of addresses in address counts, read and written */
     uint32_t inline_hot_size;  /* of the pre-inliner: bytes up to which the hottest calls are worth
                                 * inlining; 0: 1500 */
+    uint32_t density_share;    /* millionths of all samples that the density is of; 0: 990000 */
     uint32_t inline_cold_size; /* bytes up to which cold calls are; 0: none */
 };
 

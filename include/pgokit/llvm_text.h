@@ -8,8 +8,14 @@
 
 #include "pgokit/err.h"
 #include "pgokit/format.h"
+#include "pgokit/heap.h"
 #include "pgokit/instr.h"
 #include "pgokit/sample.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
 
 /* What is printed, as options of `llvm-profdata show` choose it. */
 enum pgk_llvm_part {
@@ -45,8 +51,14 @@ struct pgk_llvm_print_opts {
     const uint32_t *cutoffs;          /* of the detailed summary: millionths of all counts; NULL:
                                          the shares that files have */
     size_t n_cutoffs;                 /* number of them */
+    unsigned release;                 /* of LLVM, whose words it has; 0: 22 and later */
 };
 
+/* Heap data as `llvm-profdata show --memory` prints it, after a summary in comments: a raw profile
+ * with its segments, which are read from `path` once more, another one as YAML, which goes to
+ * standard output whatever `out` is. `heap` has functions, no addresses. PGK_E_NOMEM, PGK_E_IO. */
+int pgk_heap_print_llvm(const struct pgk_heap *heap, const struct pgk_file_info *info,
+                        const char *path, FILE *out, struct pgk_err *err);
 /* Counters. PGK_E_NOMEM. */
 int pgk_instr_print_llvm(const struct pgk_instr *profile, const struct pgk_llvm_print_opts *opts,
                          FILE *out, struct pgk_err *err);
@@ -56,4 +68,29 @@ int pgk_sample_print_llvm(const struct pgk_sample *profile, const struct pgk_llv
 /* The sections of an extensible binary at `path`. PGK_E_ARG for another format. */
 int pgk_sample_print_llvm_sections(const char *path, FILE *out, struct pgk_err *err);
 
+/* How a comparison is printed. */
+struct pgk_llvm_overlap_opts {
+    size_t struct_size;            /* sizeof(struct pgk_llvm_overlap_opts) */
+    const char *base_title, *test_title; /* names of the files */
+    const char *function;          /* functions whose names contain it are shown one by one; NULL:
+                                      none */
+    bool has_value_cutoff;         /* so are those with a count of value_cutoff or more */
+    uint64_t value_cutoff;         /* the count; used if has_value_cutoff */
+    uint32_t similarity_cutoff;    /* of samples: so are those less similar, in millionths */
+    bool contextual;               /* of counters of IR: sums are of those counted in contexts */
+    unsigned release;              /* of LLVM, whose words it has; 0: 22 and later */
+};
+/* As `llvm-profdata overlap` prints it. PGK_E_MISMATCH as of pgk_instr_overlap, PGK_E_NOMEM. */
+int pgk_instr_print_llvm_overlap(const struct pgk_instr *base, const struct pgk_instr *test,
+                                 const struct pgk_llvm_overlap_opts *opts, FILE *out,
+                                 struct pgk_err *err);
+/* The same of finished sample profiles. PGK_E_MISMATCH as of pgk_sample_compare, PGK_E_NOMEM. */
+int pgk_sample_print_llvm_overlap(const struct pgk_sample *base, const struct pgk_sample *test,
+                                  const struct pgk_llvm_overlap_opts *opts, FILE *out,
+                                  struct pgk_err *err);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
 #endif

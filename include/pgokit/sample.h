@@ -329,8 +329,8 @@ struct pgk_sample_trim_opts {
     unsigned depth;       /* frames that a merged context keeps; 0: 1 */
     uint64_t cold_below;  /* samples; 0: the summary's count of the coldest lines */
     bool functions_only;  /* of trim without merge: contexts stay */
-    uint32_t cold_share;  /* millionths of all samples that the hottest lines have, the last of which
-                           * is just cold, if cold_below is 0; 0: 999999 */
+    uint32_t cold_share;  /* if cold_below is 0: millionths of all samples that the hottest lines
+                           * have, the last of which is just cold; 0: 999999 */
 };
 /* Of a context-sensitive profile; any other is left as it is. */
 int pgk_sample_trim(struct pgk_sample **profile, const struct pgk_sample_trim_opts *opts,

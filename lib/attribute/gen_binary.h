@@ -124,9 +124,9 @@ int pgk_gen_finish(struct pgk_sample **profile, struct pgk_gen_binary *binaries,
 void pgk_gen_drop_start_up(struct pgk_sample *profile);
 
 /* The density of a finished profile, as llvm-profgen measures it: functions are taken by falling
- * samples per line until they have 99 % of all samples; the last one's samples per line, and
- * which function that is; 0: there are no samples. */
-int pgk_gen_density(const struct pgk_sample *profile, double *density, uint32_t *function,
-                    struct pgk_err *err);
+ * samples per line until they have `share_ppm` millionths of all samples (0: 99 %); the last one's
+ * samples per line, and which function that is; 0: there are no samples. */
+int pgk_gen_density(const struct pgk_sample *profile, uint32_t share_ppm, double *density,
+                    uint32_t *function, struct pgk_err *err);
 
 #endif

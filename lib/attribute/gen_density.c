@@ -32,9 +32,10 @@ static int densest_first(const void *a, const void *b)
     return x->density > y->density ? -1 : x->density < y->density;
 }
 
-int pgk_gen_density(const struct pgk_sample *p, double *density, uint32_t *function,
-                    struct pgk_err *err)
+int pgk_gen_density(const struct pgk_sample *p, uint32_t share_ppm, double *density,
+                    uint32_t *function, struct pgk_err *err)
 {
+    const double hot_ppm = share_ppm ? share_ppm : HOT_PPM;
     size_t n = p->by_heat.n, used = 0;
     struct function_density *v = pgk_mem_alloc(n + 1, sizeof *v);
     double all = 0, seen = 0;
@@ -52,7 +53,7 @@ int pgk_gen_density(const struct pgk_sample *p, double *density, uint32_t *funct
         qsort(v, used, sizeof *v, densest_first);
     *density = 0;
     *function = 0;
-    for (size_t i = 0; i < used && seen * PPM < all * HOT_PPM; i++) {
+    for (size_t i = 0; i < used && seen * PPM < all * hot_ppm; i++) {
         seen += (double)v[i].sum;
         *density = v[i].density;
         *function = v[i].node;

@@ -28,11 +28,11 @@ struct pgk_address_counts {
     uint64_t base;
     struct pgk_context_limits limits; /* in writing, of contexts of calls */
     bool contexts;
-    uint64_t seen, unfit; /* in reading: all counts, and those of addresses that are none of the
-                           * program's instructions, which are left out */
     bool as_seen;   /* in reading: counts are divided by the scale */
     uint64_t scale; /* by which what windows of the branch recorder saw was multiplied; 0: it was
                      * not, or the text does not say */
+    uint64_t seen, unfit; /* in reading: all counts, and those of addresses that are none of the
+                           * program's instructions, which are left out */
 };
 
 /* Adds what the text says; `contexts` is set by it. PGK_E_CORRUPT for what is no such text. */

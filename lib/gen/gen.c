@@ -688,7 +688,7 @@ static int finish(struct pgk_gen *g, struct pgk_gen_binary *binaries, size_t n,
     if (!info.functions)
         return all_left_out(g, err);
     s->functions += info.functions;
-    PGK_TRY(pgk_gen_density(g->profile, &density, &node, err));
+    PGK_TRY(pgk_gen_density(g->profile, g->opts.density_share, &density, &node, err));
     if (g->unit > 1) /* 0 if nothing was counted */
         density /= g->unit;
     if (s->density > 0 && s->density < density)

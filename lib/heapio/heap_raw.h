@@ -29,6 +29,18 @@ PGK_MUST_USE int pgk_heap_raw_build_ids(const uint8_t *bytes, size_t size,
                                         const struct pgk_source *src, pgk_build_id_fn *fn,
                                         void *ctx, struct pgk_err *err);
 
+/* Where a part of a module was, as the file says it. */
+struct pgk_raw_place {
+    uint64_t start, end, offset;
+    const uint8_t *id; /* build id */
+    size_t id_size;
+};
+/* Gives `fn` those of the first dump; what it returns ends that, unless it is 0. */
+PGK_MUST_USE int pgk_heap_raw_places(const uint8_t *bytes, size_t size,
+                                     const struct pgk_source *src,
+                                     int (*fn)(void *ctx, const struct pgk_raw_place *place),
+                                     void *ctx, struct pgk_err *err);
+
 /* Writes one dump of the version. PGK_E_ARG for a version that is not, and where a frame is a
  * place in a function; addresses in modules that this version cannot describe (see
  * pgk_heap_rebase) are written as addresses in no module. `path` is for messages. */

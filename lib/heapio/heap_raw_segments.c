@@ -92,8 +92,9 @@ int pgk_raw_segments_read(struct pgk_raw_reader *r, uint64_t off)
     return 0;
 }
 
-int pgk_heap_raw_build_ids(const uint8_t *bytes, size_t size, const struct pgk_source *src,
-                           pgk_build_id_fn *fn, void *ctx, struct pgk_err *err)
+int pgk_heap_raw_places(const uint8_t *bytes, size_t size, const struct pgk_source *src,
+                        int (*fn)(void *ctx, const struct pgk_raw_place *place), void *ctx,
+                        struct pgk_err *err)
 {
     struct pgk_cursor c;
     struct pgk_heap_raw_header h;
@@ -106,8 +107,25 @@ int pgk_heap_raw_build_ids(const uint8_t *bytes, size_t size, const struct pgk_s
         struct pgk_raw_segment s = {0};
         const uint8_t *id;
         PGK_TRY(read_segment(&c, v, PGK_F("dump 1, segment %" PRIu64, i + 1), &s, &id, err));
-        if (s.build_id_size)
-            PGK_TRY(fn(ctx, id, s.build_id_size));
+        PGK_TRY(fn(ctx, &(struct pgk_raw_place){s.start, s.end, s.offset, id, s.build_id_size}));
     }
     return 0;
+}
+
+struct id_sink {
+    pgk_build_id_fn *fn;
+    void *ctx;
+};
+
+static int take_id(void *ctx, const struct pgk_raw_place *place)
+{
+    const struct id_sink *to = ctx;
+    return place->id_size ? to->fn(to->ctx, place->id, place->id_size) : 0;
+}
+
+int pgk_heap_raw_build_ids(const uint8_t *bytes, size_t size, const struct pgk_source *src,
+                           pgk_build_id_fn *fn, void *ctx, struct pgk_err *err)
+{
+    struct id_sink to = {fn, ctx};
+    return pgk_heap_raw_places(bytes, size, src, take_id, &to, err);
 }

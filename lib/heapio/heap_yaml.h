@@ -16,8 +16,9 @@ struct pgk_heap_yaml_info {
 PGK_MUST_USE int pgk_heap_yaml_read(struct pgk_heap *h, const uint8_t *bytes, size_t size,
                                     const struct pgk_source *src, struct pgk_heap_yaml_info *info,
                                     struct pgk_err *err);
-/* Records by GUID, with the fields that each context knows. */
-PGK_MUST_USE int pgk_heap_yaml_write(const struct pgk_heap *h, struct pgk_sink *out,
-                                     struct pgk_err *err);
+/* Records by GUID, with the fields that each context knows. `comment` follows the first line;
+ * without the end of its last line; NULL: none. */
+PGK_MUST_USE int pgk_heap_yaml_write(const struct pgk_heap *h, const char *comment,
+                                     struct pgk_sink *out, struct pgk_err *err);
 
 #endif

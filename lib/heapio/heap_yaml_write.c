@@ -320,10 +320,11 @@ static void write_data_access(struct writer *w, const struct pgk_heap *h)
     pgk_sink_printf(w->out, " ]");
 }
 
-static int write_plain(const struct pgk_heap *h, struct pgk_sink *out, struct pgk_err *err)
+static int write_plain(const struct pgk_heap *h, const char *comment, struct pgk_sink *out,
+                       struct pgk_err *err)
 {
     struct records r = {.w = {.out = out}, .h = h, .err = err};
-    pgk_sink_printf(out, "---");
+    pgk_sink_printf(out, "---%s%s", comment ? "\n" : "", comment ? comment : "");
     int status = pgk_heap_records(h, write_record, &r);
     pgk_vec_free(&r.allocs);
     pgk_vec_free(&r.calls);
@@ -337,11 +338,12 @@ static int write_plain(const struct pgk_heap *h, struct pgk_sink *out, struct pg
     return 0;
 }
 
-int pgk_heap_yaml_write(const struct pgk_heap *h, struct pgk_sink *out, struct pgk_err *err)
+int pgk_heap_yaml_write(const struct pgk_heap *h, const char *comment, struct pgk_sink *out,
+                        struct pgk_err *err)
 {
     struct pgk_heap *plain = NULL;
     PGK_TRY(pgk_heap_for_llvm(&plain, h, err));
-    int status = write_plain(plain ? plain : h, out, err);
+    int status = write_plain(plain ? plain : h, comment, out, err);
     pgk_heap_close(&plain);
     return status;
 }
@@ -351,7 +353,7 @@ int pgk_heap_write_yaml(const struct pgk_heap *heap, const char *path, struct pg
     struct pgk_sink *out;
     PGK_TRY(pgk_heap_check_writable(heap, path, "YAML heap profile", err));
     PGK_TRY(pgk_sink_open(&out, path, err));
-    int status = pgk_heap_yaml_write(heap, out, err);
+    int status = pgk_heap_yaml_write(heap, NULL, out, err);
     if (!status)
         return pgk_sink_commit(&out, err);
     pgk_sink_drop(&out);

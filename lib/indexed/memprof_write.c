@@ -1,5 +1,6 @@
 /* Writer of the MemProf section, V0 to V4. docs/formats/indexed-heap.md sections 4 to 7. */
 #include "hash.h"
+#include "heap_llvm_summary.h"
 #include "indexed.h"
 #include "ondisk_table.h"
 #include "pool.h"
@@ -338,20 +339,13 @@ static int write_v2(struct writer *w, struct pgk_err *err)
     return 0;
 }
 
-/* The summary of V4: contexts, cold, hot; largest TotalSize of a cold, warm, hot one. The
- * compiler's hot rule is off by default, so LLVM writes no hot ones; neither do we. */
 static void sum_up(struct writer *w)
 {
-    uint64_t *fields = w->summary;
-    fields[0] = w->h->contexts.n;
-    for (size_t i = 0; i < w->h->contexts.n; i++) {
-        const struct pgk_mib *m = pgk_heap_mib(w->h, i, PGK_MIB_SPACE);
-        bool cold = pgk_mib_is_cold(m);
-        uint64_t size = pgk_mib_file_value(m, PGK_MIB_TotalSize), *largest = &fields[cold ? 3 : 4];
-        fields[1] += cold;
-        if (size > *largest)
-            *largest = size;
-    }
+    struct pgk_heap_llvm_summary s;
+    pgk_heap_llvm_summary(w->h, &s);
+    const uint64_t fields[] = {s.contexts,     s.cold,         s.hot,
+                               s.largest_cold, s.largest_warm, s.largest_hot};
+    memcpy(w->summary, fields, sizeof w->summary);
 }
 
 static void write_summary(struct writer *w)

@@ -1,5 +1,5 @@
 /* Counters as `llvm-profdata show` of LLVM 22 prints them. */
-#include "llvm_text.h"
+#include "llvm_words.h"
 
 #include "mem.h"
 #include "opts.h"
@@ -293,7 +293,7 @@ static void put_rest(struct printer *w, const struct pgk_llvm_summary *s)
     pgk_llvm_put_level(w->p, w->out);
     if (o->parts & PGK_LLVM_ALL_FUNCTIONS || (o->function && *o->function))
         fprintf(w->out, "Functions shown: %zu\n", w->shown);
-    pgk_llvm_put_totals(&s->totals, w->out);
+    pgk_llvm_put_totals(&s->totals, o->release, w->out);
     if (o->value_cutoff)
         fprintf(w->out, "Number of functions with maximum count (< %" PRIu64 "): %zu\n"
                 "Number of functions with maximum count (>= %" PRIu64 "): %" PRIu64 "\n",
@@ -301,7 +301,7 @@ static void put_rest(struct printer *w, const struct pgk_llvm_summary *s)
     put_hottest(w, s);
     put_statistics(w);
     if (o->parts & PGK_LLVM_SUMMARY)
-        pgk_llvm_put_detailed(s, w->out);
+        pgk_llvm_put_detailed(s, o->release, w->out);
     if (o->parts & PGK_LLVM_BINARY_IDS)
         put_ids(w);
     if (o->parts & PGK_LLVM_VERSION)

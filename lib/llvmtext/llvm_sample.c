@@ -1,5 +1,5 @@
 /* Samples as `llvm-profdata show --sample` of LLVM 22 prints them. */
-#include "llvm_text.h"
+#include "llvm_words.h"
 
 #include "json_out.h"
 #include "mem.h"
@@ -347,7 +347,7 @@ int pgk_sample_print_llvm(const struct pgk_sample *p, const struct pgk_llvm_prin
     put_functions(&w);
     int status = o.parts & PGK_LLVM_SYMBOLS ? put_symbols(p, out, err) : 0;
     if (o.parts & PGK_LLVM_SUMMARY)
-        pgk_llvm_put_sample_summary(&summary, out);
+        pgk_llvm_put_sample_summary(&summary, o.release, out);
     if (o.parts & PGK_LLVM_HOT || o.top)
         put_hot(&w, &summary);
     bool failed = w.line.failed || w.order.failed;

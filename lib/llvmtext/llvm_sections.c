@@ -1,6 +1,6 @@
 /* The sections of an extensible binary as `llvm-profdata show --show-sec-info-only` of LLVM 22
  * prints them. */
-#include "llvm_text.h"
+#include "llvm_words.h"
 
 #include "ext_sections.h"
 #include "filemap.h"

@@ -1,6 +1,6 @@
 /* Summaries in the words of `llvm-profdata show --detailed-summary` of LLVM 22 and 23, which
  * scripts read. */
-#include "llvm_text.h"
+#include "llvm_words.h"
 
 #include "mem.h"
 #include "opts.h"
@@ -9,22 +9,39 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-void pgk_llvm_put_totals(const struct pgk_llvm_totals *t, FILE *out)
+static void put_sums(const struct pgk_llvm_totals *t, FILE *out)
 {
-    fprintf(out, "Total functions: %" PRIu64 "\nMaximum function count: %" PRIu64 "\n"
-            "Maximum internal block count: %" PRIu64 "\nTotal number of blocks: %" PRIu64 "\n"
-            "Total count: %" PRIu64 "\n", t->functions, t->max_entry_count, t->max_inner_count,
-            t->counters, t->total_count);
+    fprintf(out, "Total number of blocks: %" PRIu64 "\nTotal count: %" PRIu64 "\n", t->counters,
+            t->total_count);
+}
+
+void pgk_llvm_put_totals(const struct pgk_llvm_totals *t, unsigned release, FILE *out)
+{
+    fprintf(out, "Total functions: %" PRIu64 "\nMaximum function count: %" PRIu64
+            "\nMaximum internal block count: %" PRIu64 "\n", t->functions, t->max_entry_count,
+            t->max_inner_count);
+    if (!pgk_llvm_has_old_words(release))
+        put_sums(t, out);
+}
+
+void pgk_llvm_put_overlap_title(const char *base, const char *test, unsigned release, FILE *out)
+{
+    fprintf(out, "Profile overlap %s for base_profile: %s and test_profile: %s\n",
+            pgk_llvm_has_old_words(release) ? "infomation" : "information", base, test);
 }
 
 /* LLVM divides shares as float, whose digits show. */
 void pgk_llvm_put_cutoff(const struct pgk_llvm_totals *t, uint64_t ppm, uint64_t min_count,
-                         uint64_t n, FILE *out)
+                         uint64_t n, unsigned release, FILE *out)
 {
     double blocks = t->counters ? 100.0 * (double)n / (double)t->counters : 0;
     float share = (float)ppm / 1000000.0f * 100.0f;
-    fprintf(out, "%" PRIu64 " blocks (%.2f%%) with count >= %" PRIu64 " account for %.6g%% of the "
-            "total counts.\n", n, blocks, min_count, (double)share);
+    if (pgk_llvm_has_old_words(release))
+        fprintf(out, "%" PRIu64 " blocks with count >= %" PRIu64 " account for %.6g percentage of "
+                "the total counts.\n", n, min_count, (double)share);
+    else
+        fprintf(out, "%" PRIu64 " blocks (%.2f%%) with count >= %" PRIu64 " account for %.6g%% of "
+                "the total counts.\n", n, blocks, min_count, (double)share);
 }
 
 static int by_share(const void *a, const void *b)
@@ -77,12 +94,14 @@ int pgk_llvm_summarise(const struct pgk_instr *p, bool contextual, const uint32_
     return status;
 }
 
-void pgk_llvm_put_detailed(const struct pgk_llvm_summary *s, FILE *out)
+void pgk_llvm_put_detailed(const struct pgk_llvm_summary *s, unsigned release, FILE *out)
 {
+    if (pgk_llvm_has_old_words(release))
+        put_sums(&s->totals, out);
     fputs("Detailed summary:\n", out);
     for (size_t i = 0; i < s->n_cutoffs; i++)
         pgk_llvm_put_cutoff(&s->totals, s->cutoffs[i].ppm, s->cutoffs[i].min_count,
-                            s->cutoffs[i].n_counts, out);
+                            s->cutoffs[i].n_counts, release, out);
 }
 
 void pgk_llvm_summary_free(struct pgk_llvm_summary *s)
@@ -99,8 +118,8 @@ int pgk_instr_print_summary(const struct pgk_instr *p, const struct pgk_instr_pr
     PGK_TRY(PGK_OPTS_TAKE(&o, given, err));
     PGK_TRY(pgk_llvm_summarise(p, o.contextual, o.cutoffs, o.n_cutoffs, &s, err));
     pgk_llvm_put_level(p, out);
-    pgk_llvm_put_totals(&s.totals, out);
-    pgk_llvm_put_detailed(&s, out);
+    pgk_llvm_put_totals(&s.totals, 0, out);
+    pgk_llvm_put_detailed(&s, 0, out);
     pgk_llvm_summary_free(&s);
     return 0;
 }
@@ -116,15 +135,21 @@ int pgk_llvm_sample_summary(const struct pgk_sample *p, const struct pgk_file_in
     return 0;
 }
 
-void pgk_llvm_put_sample_summary(const struct pgk_sample_summary *s, FILE *out)
+void pgk_llvm_put_sample_summary(const struct pgk_sample_summary *s, unsigned release, FILE *out)
 {
     struct pgk_llvm_totals t = {s->num_functions, s->max_function_count, 0, s->num_counts,
                                 s->total_count};
-    pgk_llvm_put_totals(&t, out);
+    if (pgk_llvm_has_old_words(release))
+        fprintf(out, "Total functions: %" PRIu64 "\nMaximum function count: %" PRIu64
+                "\nMaximum block count: %" PRIu64 "\nTotal number of blocks: %" PRIu64
+                "\nTotal count: %" PRIu64 "\n", t.functions, t.max_entry_count, s->max_count,
+                t.counters, t.total_count);
+    else
+        pgk_llvm_put_totals(&t, release, out);
     fputs("Detailed summary:\n", out);
     for (size_t i = 0; i < s->n_cutoffs; i++)
         pgk_llvm_put_cutoff(&t, s->cutoffs[i].ppm, s->cutoffs[i].min_count,
-                            s->cutoffs[i].num_counts, out);
+                            s->cutoffs[i].num_counts, release, out);
 }
 
 int pgk_sample_print_summary(const struct pgk_sample *p, const struct pgk_sample_print_opts *given,
@@ -134,6 +159,6 @@ int pgk_sample_print_summary(const struct pgk_sample *p, const struct pgk_sample
     struct pgk_sample_summary s;
     PGK_TRY(PGK_OPTS_TAKE(&o, given, err));
     PGK_TRY(pgk_llvm_sample_summary(p, o.info, &s, err));
-    pgk_llvm_put_sample_summary(&s, out);
+    pgk_llvm_put_sample_summary(&s, 0, out);
     return 0;
 }

@@ -1,5 +1,7 @@
 /* The overlap of two profiles, as llvm-profdata overlap computes it, and the functions that differ.
  * Counts are compared as shares of their function, functions as shares of their profile. */
+#include "sample_overlap.h"
+
 #include "sample_spelling.h"
 
 #include "opts.h"
@@ -27,6 +29,7 @@ struct pgk_sample_diff {
     struct pgk_arena arena;
     PGK_VEC(uint32_t) base_name;             /* by name of test: the same name of base, or 0 */
     PGK_VEC(struct pgk_sample_change) changes;
+    PGK_VEC(struct pgk_sample_pair) pairs;   /* of test, in its order */
 };
 
 static double share(uint64_t part, uint64_t whole)
@@ -182,7 +185,7 @@ static double similarity_inside(struct pgk_sample_diff *d, struct walk *w, uint3
 /* ---- functions ---- */
 
 static bool note_change(struct pgk_sample_diff *d, const struct side *s, uint32_t top,
-                        struct pgk_sample_change change)
+                        struct pgk_sample_change change, struct pgk_sample_pair pair)
 {
     struct pgk_line line = {0};
     pgk_sample_put_identity(s->p, top, &line);
@@ -191,7 +194,9 @@ static bool note_change(struct pgk_sample_diff *d, const struct side *s, uint32_
     change.function = copy;
     change.base_share = share(change.base_samples, d->base.samples);
     change.test_share = share(change.test_samples, d->test.samples);
-    return copy && pgk_vec_push(&d->changes, change);
+    pair.change = change;
+    return copy && pgk_vec_push(&d->changes, change) &&
+           (!pair.in_test || pgk_vec_push(&d->pairs, pair));
 }
 
 static void count_hot_function(struct pgk_sample_diff *d, bool base, bool test)
@@ -220,7 +225,12 @@ static bool add_pair(struct pgk_sample_diff *d, uint32_t base, uint32_t test, st
                        (struct pgk_sample_change){.base_samples = a.samples,
                                                   .test_samples = b.samples,
                                                   .similarity = similarity,
-                                                  .overlap = share(w.in_both, w.in_either)});
+                                                  .overlap = share(w.in_both, w.in_either)},
+                       (struct pgk_sample_pair){.in_base = true,
+                                                .in_test = true,
+                                                .base_only = w.base_only,
+                                                .test_only = w.test_only,
+                                                .max_count = b.max_count});
 }
 
 static bool add_single(struct pgk_sample_diff *d, const struct side *s, uint32_t top,
@@ -234,7 +244,11 @@ static bool add_single(struct pgk_sample_diff *d, const struct side *s, uint32_t
     d->overlap.functions_test += !base;
     count_hot_function(d, base && sums.max_count >= s->hot, !base && sums.max_count >= s->hot);
     compare_counts(d, all, change.base_samples, change.test_samples, false, sums.hot_lines);
-    return note_change(d, s, top, change);
+    return note_change(d, s, top, change,
+                       (struct pgk_sample_pair){.in_base = base,
+                                                .in_test = !base,
+                                                .test_only = change.test_samples,
+                                                .max_count = sums.max_count});
 }
 
 /* Functions of base by the text of what they are. */
@@ -382,6 +396,12 @@ const struct pgk_sample_change *pgk_sample_diff_changes(const struct pgk_sample_
     return diff->changes.v;
 }
 
+const struct pgk_sample_pair *pgk_sample_diff_pairs(const struct pgk_sample_diff *diff, size_t *n)
+{
+    *n = diff->pairs.n;
+    return diff->pairs.v;
+}
+
 void pgk_sample_diff_figures(const struct pgk_sample_diff *diff,
                              struct pgk_sample_diff_figures *figures)
 {
@@ -407,6 +427,7 @@ void pgk_sample_diff_close(struct pgk_sample_diff **diff)
     pgk_arena_free(&d->arena);
     pgk_vec_free(&d->base_name);
     pgk_vec_free(&d->changes);
+    pgk_vec_free(&d->pairs);
     pgk_mem_free(d);
     *diff = NULL;
 }

@@ -142,7 +142,7 @@ static void test_refused(void **state)
     refuse("1\n10-20:-1\n", "line 2", "range");
     refuse("1\n10-20:18446744073709551616\n", "line 2", "range");
     refuse("1\n10->20:1\n", "line 2", "range");
-    refuse("1\n10-21:1\n", "line 2", "range"); /* no instruction */
+    refuse("1\n10-21:1\n0\n", "line 2", "range"); /* no instruction */
     refuse("1\n10-20:1\n", "line 3", "number of branches");
     refuse("0\n1\n10-20:1\n", "line 3", "branch");
     refuse("0\n0\n0\n", "line 3", "end");

@@ -18,7 +18,7 @@ static char *write_text(const struct pgk_heap *h)
     struct pgk_sink *out;
     size_t size;
     assert_int_equal(pgk_sink_memory(&out, NULL), 0);
-    assert_int_equal(pgk_heap_yaml_write(h, out, NULL), 0);
+    assert_int_equal(pgk_heap_yaml_write(h, NULL, out, NULL), 0);
     const uint8_t *bytes = pgk_sink_data(out, &size);
     char *text = strndup((const char *)bytes, size);
     pgk_sink_drop(&out);
