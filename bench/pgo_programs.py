@@ -60,8 +60,8 @@ def words(dice, n):
     return " ".join(dice.choice(WORDS) for _ in range(n))
 
 
-WORDS = [f"{a}{b}{c}" for a in ("un", "re", "in", "co", "ba", "mi") for b in ("lo", "ta", "der", "s")
-         for c in ("ing", "ed", "er", "a", "ion", "")]
+WORDS = [f"{a}{b}{c}" for a in ("un", "re", "in", "co", "ba", "mi")
+         for b in ("lo", "ta", "der", "s") for c in ("ing", "ed", "er", "a", "ion", "")]
 
 
 def markdown(dice, n):
@@ -229,8 +229,8 @@ class Maker:
         """The folder of the build system in a copy of the sources."""
         to = os.path.join(self.folder, variant)
         if not self.is_rust():
-            [source] = [path for path in glob.glob(os.path.join(
-                self.bench.data, "sources", self.program.source + "-[0-9]*")) if os.path.isdir(path)]
+            pattern = os.path.join(self.bench.data, "sources", self.program.source + "-[0-9]*")
+            [source] = [path for path in glob.glob(pattern) if os.path.isdir(path)]
             shutil.copytree(source, to, symlinks=True)
             return os.path.join(to, self.program.folder)
         [crate] = [path for path in glob.glob(f"{REGISTRY}/{self.program.source}-[0-9]*")
