@@ -1,6 +1,6 @@
-/* Adds a window to the table: branches, straight runs and loads, under the open calls if contexts
- * are requested. Open calls are those of the stack at the start of the window, updated by the
- * window's own calls and returns. */
+/* Adds a window to the table: where its tick came, branches, straight runs and loads, under the
+ * open calls if contexts are requested. Open calls are those of the stack at the start of the
+ * window, updated by the window's own calls and returns. */
 #include "recorder_modules.h"
 #include "recorder_options.h"
 #include "recorder_perf.h"
@@ -85,6 +85,9 @@ void pgbr_count_window(struct pgbr_engine *x)
         pgbr_count(PGK_BRANCH_UNLOADED);
         return;
     }
+    const u64 ticked = pgbr_module_name(x->began_pc, &gone);
+    if (ticked)
+        pgbr_table_add(PGK_BRANCH_TICKED, ticked, 0, 0);
     open_chain(x);
     for (u64 i = 0; i < x->n; i++) {
         const struct pgbr_branch *b = &x->branches[i];

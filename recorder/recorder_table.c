@@ -204,8 +204,8 @@ static bool have_slot(void)
     return true;
 }
 
-/* A program may load from so many places, and have so many contexts, that they would leave no space
- * for branches. */
+/* A program may load from so many places, have so many contexts, and tick at so many places, that
+ * they would leave no space for branches. */
 static bool have_entry(enum pgk_branch_kind kind)
 {
     static const char zeros[PGG_PAGE];

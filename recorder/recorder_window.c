@@ -104,7 +104,7 @@ static void begin(struct pgbr_engine *x, struct pgbr_thread *t, ucontext_t *cont
     x->chain_n = pgbr_options.callchain
                      ? pgg_walk_context(context, x->chain, PGBR_CALLERS_MAX)
                      : 0;
-    x->at = pc;
+    x->at = x->began_pc = pc;
     *mask_of(context) |= ~pgbr_fault_signals;
     context->uc_mcontext.gregs[REG_RIP] = (greg_t)pgbr_code_at(x, pc);
 }

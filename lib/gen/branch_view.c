@@ -98,7 +98,7 @@ static int check_entries(const struct checker *c, const struct pgk_branches_view
                        to = e.to >> PGK_BRANCH_MODULE_SHIFT;
         if (e.kind >= PGK_BRANCH_KINDS)
             return reject(c, PGK_E_CORRUPT, at + offsetof(struct pgk_branch_entry, kind),
-                          "kind of an entry", PGK_F("%" PRIu32, e.kind), "at most 3");
+                          "kind of an entry", PGK_F("%" PRIu32, e.kind), "at most 4");
         if (e.under > i ||
             (e.under && pgk_branches_entry(v, e.under - 1).kind != PGK_BRANCH_CALLED))
             return reject(c, PGK_E_CORRUPT, at + offsetof(struct pgk_branch_entry, under),

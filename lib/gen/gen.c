@@ -120,6 +120,7 @@ void pgk_gen_close(struct pgk_gen **gen)
     pgk_vec_free(&g->outside_of);
     pgk_vec_free(&g->sample.steps);
     pgk_vec_free(&g->sample.callers);
+    pgk_gen_ticks_free(g);
     pgk_intern_free(&g->hit_events);
     pgk_gen_stacks_free(&g->stacks_seen);
     pgk_sample_close(&g->profile);

@@ -193,19 +193,47 @@ static int add_load(struct adder *a, const struct pgk_branch_entry *e)
                : pgk_fail_nomem(g->err);
 }
 
+/* Where time was spent, if somebody asks for it. */
+static int add_tick(struct adder *a, const struct pgk_branch_entry *e)
+{
+    uint64_t addr;
+    bool fits;
+    if (!a->g->ticks.wanted)
+        return 0;
+    const uint32_t binary = place(a, e->from, &addr, &fits);
+    if (binary != PGK_NO_BINARY)
+        return pgk_gen_tick(a->g, (struct pgk_gen_place){binary, addr}, NULL, e->count);
+    const uint64_t module = pgk_branches_module_of(&a->view, e->from);
+    if (module == a->view.head.modules)
+        return pgk_gen_tick(a->g, (struct pgk_gen_place){PGK_NO_BINARY, 0}, "", e->count);
+    const struct pgk_branch_module m = pgk_branches_module(&a->view, module);
+    return pgk_gen_tick(a->g, (struct pgk_gen_place){PGK_NO_BINARY, 0}, m.path, e->count);
+}
+
 static bool count(struct adder *a, const struct pgk_branch_entry *e)
 {
     return e->kind == PGK_BRANCH_RAN ? add_range(a, e) : add_branch(a, e);
 }
 
-static int add_entries(struct adder *a, struct pgk_err *err)
+static int add_entry(struct adder *a, const struct pgk_branch_entry *e)
+{
+    switch ((enum pgk_branch_kind)e->kind) {
+    case PGK_BRANCH_LOADED: return add_load(a, e);
+    case PGK_BRANCH_TICKED: return add_tick(a, e);
+    case PGK_BRANCH_TAKEN:
+    case PGK_BRANCH_RAN:
+        return a->g->opts.data || count(a, e) ? 0 : pgk_fail_nomem(a->g->err);
+    case PGK_BRANCH_CALLED:
+    case PGK_BRANCH_KINDS: break;
+    }
+    return 0;
+}
+
+static int add_entries(struct adder *a)
 {
     for (uint64_t i = 0; i < a->view.head.entries; i++) {
         const struct pgk_branch_entry e = pgk_branches_entry(&a->view, i);
-        if (e.kind == PGK_BRANCH_LOADED)
-            PGK_TRY(add_load(a, &e));
-        else if (e.kind != PGK_BRANCH_CALLED && !a->g->opts.data && !count(a, &e))
-            return pgk_fail_nomem(err);
+        PGK_TRY(add_entry(a, &e));
     }
     return 0;
 }
@@ -266,7 +294,7 @@ int pgk_gen_add_branches(struct pgk_gen *g, const struct pgk_filemap *map, const
         g->stats.outside = pgk_add_saturated(g->stats.outside, windows);
         note_elsewhere(&a);
     }
-    const int status = add_entries(&a, err);
+    const int status = add_entries(&a);
     pgk_gen_note_windows(&g->ranges, a.ran, a.scale);
     pgk_gen_note_windows(&g->loaded, a.loaded, a.scale);
     pgk_vec_free(&a.callers);

@@ -48,6 +48,12 @@ struct pgk_gen {
     char elsewhere[200]; /* files of the recording that most samples of no use were in */
 
     struct pgk_gen_stacks stacks_seen; /* with opts.stacks, instead of all other counts */
+    struct {
+        bool wanted;
+        struct pgk_pairs *in; /* by binary: instructions at which ticks or samples came, `from` */
+        struct pgk_intern files;  /* others in which they came */
+        PGK_VEC(uint64_t) outside; /* by number in `files`; 0: not known where */
+    } ticks;
 
     struct pgk_intern hit_events; /* names of the events of `hits` of binaries, for llvm-bolt */
 
@@ -73,6 +79,13 @@ struct pgk_gen {
     PGK_VEC(uint8_t) seen; /* by branch: PGK_GEN_SEEN_... */
     struct pgk_call_sample sample; /* as one binary sees it */
 };
+
+/* A tick, or a sample where there are no ticks, if they are wanted: in a binary, or else in `file`,
+ * "" if that is not known. */
+int pgk_gen_tick(struct pgk_gen *gen, struct pgk_gen_place place, const char *file,
+                 uint64_t count);
+int pgk_gen_tick_sample(struct pgk_gen *gen, const struct pgk_perf_sample *sample);
+void pgk_gen_ticks_free(struct pgk_gen *gen);
 
 /* A recording, of which `found` says that it is of another build: skipped, or refused. */
 int pgk_gen_other_build(struct pgk_gen *gen, const char *path, const char *found,

@@ -821,6 +821,8 @@ int pgk_gen_on_sample(void *ctx, const struct pgk_perf_sample *s)
         return is_in_kernel(g, s) ? 0 : pgk_gen_count_stack(g, s);
     if (g->opts.traces)
         return pgk_gen_count_traces(g, s);
+    if (g->ticks.wanted && s->has & PGK_PERF_HAS_IP)
+        PGK_TRY(pgk_gen_tick_sample(g, s));
     if (g->opts.first_runs)
         PGK_TRY(note_first_runs(g, s));
     if (g->opts.leading_ip_only)

@@ -56,6 +56,8 @@ enum pgk_branch_kind {
     PGK_BRANCH_RAN,    /* straight from one instruction to another one, or the same */
     PGK_BRANCH_LOADED, /* by an instruction, from an address of data */
     PGK_BRANCH_CALLED, /* by the call in front of `from`: a context; `to` is 0 */
+    PGK_BRANCH_TICKED, /* a tick of processor time came at this instruction, and began a window;
+                        * `to` and `under` are 0 */
     PGK_BRANCH_KINDS
 };
 

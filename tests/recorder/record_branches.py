@@ -45,6 +45,22 @@ def counts(folder):
     require({name: n * scale for name, n in seen.items()} == got, f"{seen} times {scale}: {got}")
 
 
+def ticks_are_where_the_time_is(folder):
+    """Each window that was counted has a tick; nearly all come in the loop."""
+    program = build(folder, "one_hot_loop.c")
+    record(folder, program, options=[*FAST, "--keep"])
+    [kept] = recordings(folder, "branches.counts.")
+    ticks = kept.ticks
+    windows = kept.counters["WINDOWS"]
+    require(0.98 * windows <= sum(t.count for t in ticks) <= windows, f"{ticks} of {windows}")
+    [main] = [(int(addr, 16), int(size, 16)) for addr, size, _, name in
+              (line.split() for line in run(["nm", "-S", program], folder).stdout.splitlines()
+               if len(line.split()) == 4) if name == "main"]
+    in_main = sum(t.count for t in ticks if os.path.basename(kept.modules[t.module].path) ==
+                  os.path.basename(program) and main[0] <= t.first < sum(main))
+    require(in_main > 0.9 * windows, f"{in_main} of {windows} in main")
+
+
 def counts_as_windows_saw_them(folder):
     program = build(folder, "kinds.cpp")
     record(folder, program, "3000", options=[*FAST, "--keep", "--no-scale"])
@@ -576,6 +592,7 @@ def main():
     cases = Cases()
     cases.run("counts of a program", counts)
     cases.run("counts as windows saw them", counts_as_windows_saw_them)
+    cases.run("ticks are where the time is", ticks_are_where_the_time_is)
     cases.run("one hot loop is recorded long enough", one_hot_loop_is_recorded_long_enough)
     cases.run("a function that gold folded is entered", a_function_that_gold_folded_is_entered)
     cases.run("too few samples are said to be", too_few_samples_are_said_to_be)

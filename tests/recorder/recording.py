@@ -32,7 +32,8 @@ class Recording:
                                                                   modules_off + 512 * i)
             self.modules.append(Module(start, end, build_id[:size].hex(),
                                        path.split(b"\0")[0].decode()))
-        by_kind = self.branches, self.ranges, self.loads, self.calls = [], [], [], []
+        by_kind = (self.branches, self.ranges, self.loads, self.calls,
+                   self.ticks) = [], [], [], [], []
         for i in range(entries):
             first, last, count, kind = struct.unpack_from("<QQQI", data, entries_off + 32 * i)
             pair = Pair((first >> 48) - 1, first & PLACE, (last >> 48) - 1, last & PLACE, count)

@@ -11,7 +11,7 @@
 struct image {
     struct pgk_branch_header head;
     struct pgk_branch_module modules[2];
-    struct pgk_branch_entry entries[6];
+    struct pgk_branch_entry entries[7];
 };
 
 static uint64_t at(uint64_t module, uint64_t place)
@@ -24,7 +24,7 @@ static struct image good(void)
     struct image i = {
         .head = {.magic = PGK_BRANCH_MAGIC, .version = PGK_BRANCH_VERSION,
                  .modules_off = offsetof(struct image, modules), .modules = 2,
-                 .entries_off = offsetof(struct image, entries), .entries = 6,
+                 .entries_off = offsetof(struct image, entries), .entries = 7,
                  .n_counters = PGK_BRANCH_COUNTERS},
         .modules = {{.start = 0x1000, .end = 0x2000, .id_size = 20, .path = "/bin/one"},
                     {.start = 0x1000, .end = 0x9000, .path = "/lib/two"}},
@@ -33,7 +33,8 @@ static struct image good(void)
                     {at(1, 0x1210), 0, 5, PGK_BRANCH_TAKEN, 0},
                     {at(1, 0x1210), at(0, 0x9000), 4, PGK_BRANCH_LOADED, 0},
                     {at(0, 0x1015), 0, 4, PGK_BRANCH_CALLED, 0},
-                    {at(1, 0x1020), 0, 4, PGK_BRANCH_CALLED, 5}},
+                    {at(1, 0x1020), 0, 4, PGK_BRANCH_CALLED, 5},
+                    {at(1, 0x1204), 0, 2, PGK_BRANCH_TICKED, 0}},
     };
     i.head.counters[PGK_BRANCH_WINDOWS] = 3;
     return i;
