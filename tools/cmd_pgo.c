@@ -2,6 +2,7 @@
  * builds again with it, and measures both. */
 #include "pgo_committed.h"
 #include "pgo_layers.h"
+#include "pgo_page.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -45,6 +46,7 @@ struct pgo {
     bool verbose, align, removes; /* `clean` is the project's own */
     struct pgo_limits limits;
     const char *json, *summary; /* NULL: not asked for */
+    struct pgo_page page;
     unsigned recorded;          /* runs */
     struct pgo_figures figures;
     const struct pgo_builder *how;
@@ -153,6 +155,10 @@ static const struct option_row rows[] = {
      OPTION_TEXT(struct pgo, json), .is_output = true},
     {"summary", 0, "FILE", "write the result as a table in Markdown; - is standard output",
      OPTION_TEXT(struct pgo, summary), .is_output = true},
+    {"page", 0, "FILE",
+     "write a page to look at: what became faster and why, function by function",
+     OPTION_TEXT(struct pgo, page.path), .is_output = true,
+     .page = "the build that is kept is recorded for it. See [The page](pgokit-pgo.md#the-page)"},
     {"verbose", 'v', NULL, "show what the commands print, instead of writing it to OUTPUT.log",
      OPTION_FLAG(struct pgo, verbose)},
     {0},
@@ -192,6 +198,7 @@ static const char *asked_of_result(const struct pgo *p)
            : p->limits.layers         ? "layers"
            : p->json                  ? "json"
            : p->summary               ? "summary"
+           : p->page.path             ? "page"
                                       : NULL;
 }
 
@@ -225,8 +232,9 @@ static void parse(struct pgo *p, int argc, char **argv)
     if (!p->limits.rounds && asked_of_result(p))
         cli_usage(&cmd_pgo, "--%s needs turns that are measured, not --rounds 0",
                   asked_of_result(p));
-    if (is_stdout(p->json) && is_stdout(p->summary))
-        cli_usage(&cmd_pgo, "--json - and --summary - both write to standard output");
+    if (is_stdout(p->json) + is_stdout(p->summary) + is_stdout(p->page.path) > 1)
+        cli_usage(&cmd_pgo, "only one of --json, --summary and --page can write to standard "
+                            "output");
     if (p->for_s > 0)
         choose_service(p);
     else if (!p->measure)
@@ -328,7 +336,8 @@ static void write_report(const struct pgk_trial *trial, const char *path,
 /* Builds with the profile, measures, and leaves the faster build in place: an EXIT_... */
 static int measure(struct pgo *p, const struct pgo_load *load, uint64_t plain_bytes)
 {
-    const struct pgo_layering layering = {load, &p->files, p->profile};
+    struct pgo_best best = {0};
+    const struct pgo_layering layering = {load, &p->files, p->profile, &best};
     struct pgk_trial *trial = new_trial(p, plain_bytes);
     bool refused = false;
     const struct pgo_trying trying = {
@@ -344,13 +353,17 @@ static int measure(struct pgo *p, const struct pgo_load *load, uint64_t plain_by
         .other_input = strcmp(p->measure, p->run) != 0,
         .layering = &layering,
         .quiet = p->common.quiet,
-        .human = is_stdout(p->json) || is_stdout(p->summary) ? stderr : stdout};
-    if (pgo_try(&trying, trial, &refused)) {
+        .human = is_stdout(p->json) || is_stdout(p->summary) || is_stdout(p->page.path)
+                     ? stderr : stdout};
+    const bool kept = pgo_try(&trying, trial, &refused);
+    if (kept) {
         say(p, "the programs are built with the profile, %s", p->output);
         say_use(p);
     }
     write_report(trial, p->json, pgk_trial_print_json);
     write_report(trial, p->summary, pgk_trial_print_markdown);
+    pgo_page_write(&p->page, trial, &layering, kept, p->common.quiet);
+    pgo_forget_best(&layering);
     pgk_trial_close(&trial);
     return refused ? EXIT_BELOW : EXIT_DONE;
 }
@@ -376,6 +389,7 @@ static int record_and_build(struct pgo *p, struct pgo_builder *how)
     pgo_build_recorded(how, &p->files);
     p->recorded = pgo_record(&load, &p->recordings);
     make_profile(p);
+    pgo_page_before(&p->page, &p->files, &p->recordings);
     if (p->committed.record) {
         pgo_place(&p->files, false);
         pgo_commit(&p->committed, p->profile, p->output, p->common.quiet);
@@ -428,6 +442,7 @@ static int run(int argc, char **argv)
     } else {
         exit_code = build(&p);
     }
+    pgo_page_free(&p.page);
     record_files_free(&p.recordings);
     pgo_files_free(&p.files);
     cli_list_free(&p.committed.use);

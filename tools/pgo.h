@@ -176,6 +176,8 @@ bool pgo_follow_compiler(struct pgo_builder *builder, bool *mixed);
 /* Whether no link was used, so that from now on the flags are in variables, too. */
 bool pgo_needs_variables(const struct pgo_builder *builder);
 struct pgo_files;
+/* Whether our recorder has to be linked into one of the programs to record it. */
+bool pgo_needs_archive(const struct pgo_files *files);
 /* Once more with the recorder in it, if nothing can be preloaded into a program. */
 void pgo_build_recorded(const struct pgo_builder *builder, const struct pgo_files *files);
 

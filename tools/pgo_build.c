@@ -171,11 +171,16 @@ static const char *first_static(const struct pgo_files *files)
     return NULL;
 }
 
+bool pgo_needs_archive(const struct pgo_files *files)
+{
+    return first_static(files) && !perf_check_branches();
+}
+
 void pgo_build_recorded(const struct pgo_builder *b, const struct pgo_files *files)
 {
     char archive[PATH_MAX];
     const char *path = first_static(files);
-    if (!path || perf_check_branches())
+    if (!pgo_needs_archive(files))
         return;
     if (!heap_runtime_find(archive, "libpgokit_branches_static.a"))
         pgo_stop("%s is linked statically, and libpgokit_branches_static.a, which records such "

@@ -19,13 +19,34 @@ static char *append(char *text, const char *fmt, const char *name)
     return all;
 }
 
-/* Runs what stands in the tree; false: nothing came of it. */
+/* Runs what stands in the tree; false: the recorder cannot be preloaded into it. */
 static bool record(const struct pgo_layering *l, const char *name,
                    struct record_files *recordings)
 {
     struct pgo_load load = *l->load;
     load.name = name;
-    return pgo_record(&load, recordings) > 0;
+    if (pgo_needs_archive(l->files))
+        return false;
+    (void)pgo_record(&load, recordings);
+    return true;
+}
+
+const struct record_files *pgo_record_best(const struct pgo_layering *l)
+{
+    struct pgo_best *best = l->best;
+    char name[32];
+    pgo_place(l->files, false);
+    if (!best->is_recorded) {
+        snprintf(name, sizeof name, "best%u", best->times++);
+        best->is_recorded = record(l, name, &best->recordings);
+    }
+    return best->is_recorded ? &best->recordings : NULL;
+}
+
+void pgo_forget_best(const struct pgo_layering *l)
+{
+    record_files_free(&l->best->recordings);
+    l->best->is_recorded = false;
 }
 
 /* What gen makes of the recordings for one of the files. */
@@ -45,23 +66,20 @@ static bool generate(const struct pgo_layering *l, const struct record_files *re
 
 bool pgo_order_functions(const struct pgo_layering *l, char **flags, const char **why)
 {
-    struct record_files recordings = {0};
     char path[2 * PATH_MAX];
     size_t n = 0;
-    pgo_place(l->files, false); /* the best, which is recorded */
-    bool ok = record(l, "best", &recordings);
+    const struct record_files *recordings = pgo_record_best(l);
     char *all = append(strdup(""), "%s", " -ffunction-sections");
-    for (size_t i = 0; ok && i < l->files->n; i++) {
+    for (size_t i = 0; recordings && i < l->files->n; i++) {
         if (l->files->n == 1)
             snprintf(path, sizeof path, "%s.ld", l->profile);
         else
             snprintf(path, sizeof path, "%s.%zu.ld", l->profile, i);
-        if (!generate(l, &recordings, i, "order-ld", path))
+        if (!generate(l, recordings, i, "order-ld", path))
             continue; /* it did not run */
         all = append(all, " -Wl,-T,%s", path);
         n++;
     }
-    record_files_free(&recordings);
     *flags = all;
     *why = "no order could be made of another recording";
     return n > 0;

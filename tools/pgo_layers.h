@@ -4,11 +4,24 @@
 
 #include "pgo.h"
 
+/* What was recorded of the best build so far. */
+struct pgo_best {
+    struct record_files recordings;
+    bool is_recorded;
+    unsigned times; /* that any was */
+};
 struct pgo_layering {
     const struct pgo_load *load;   /* which is recorded again */
     const struct pgo_files *files; /* what stands in the tree */
     const char *profile;           /* new files are called PROFILE.ld and the like */
+    struct pgo_best *best;
 };
+
+/* Places the best build, and records it if that has not been done; NULL: it is linked statically,
+ * so that the recorder cannot be in it. Owned by `best`. */
+const struct record_files *pgo_record_best(const struct pgo_layering *l);
+/* Another build is the best from now on. */
+void pgo_forget_best(const struct pgo_layering *l);
 
 /* Records the best build. *flags, to be freed, makes the linker follow the order; false: *why. */
 bool pgo_order_functions(const struct pgo_layering *l, char **flags, const char **why);

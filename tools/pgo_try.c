@@ -100,6 +100,7 @@ static void keep(struct tries *t)
     t->kept = true;
     t->lto = t->of->compiler->lto;
     pgo_promote(t->of->files);
+    pgo_forget_best(t->of->layering);
 }
 
 static bool is_too_large(const struct tries *t, uint64_t bytes)

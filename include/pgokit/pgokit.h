@@ -8,6 +8,7 @@
 #include "pgokit/err.h"
 #include "pgokit/format.h"
 #include "pgokit/function_order.h"
+#include "pgokit/gain.h"
 #include "pgokit/gcov.h"
 #include "pgokit/gen.h"
 #include "pgokit/heap.h"

@@ -2,6 +2,7 @@
 #ifndef PGK_TRIAL_MODEL_H
 #define PGK_TRIAL_MODEL_H
 
+#include "json_out.h"
 #include "pgokit/trial.h"
 #include "vec.h"
 
@@ -24,5 +25,8 @@ struct pgk_trial {
 /* Of the row's times, at 0 or 1: the quantile, 0.5 is the median. `space` is for as many doubles as
  * there are turns. */
 double pgk_trial_seconds(const struct pgk_trial_row *row, int which, double part, double *space);
+
+/* The members of what pgk_trial_print_json writes, in an object that is open. */
+void pgk_trial_put_json(struct pgk_json *j, const struct pgk_trial *t);
 
 #endif

@@ -1,5 +1,4 @@
 /* Reports of a trial: for people, as a table in Markdown, as JSON. */
-#include "json_out.h"
 #include "markdown_out.h"
 #include "percent.h"
 #include "pgokit/human.h"
@@ -234,13 +233,8 @@ static void json_row(struct pgk_json *j, const struct pgk_trial *t, size_t i)
     pgk_json_end_object(j);
 }
 
-void pgk_trial_print_json(const struct pgk_trial *t, FILE *file)
+void pgk_trial_put_json(struct pgk_json *j, const struct pgk_trial *t)
 {
-    struct pgk_text_out out;
-    struct pgk_json json, *j = &json;
-    pgk_text_to_file(&out, file);
-    pgk_json_begin(j, &out, PGK_JSON_SPACED);
-    pgk_json_object(j, NULL);
     pgk_json_line(j, 2);
     member(j, "build", t->build);
     member(j, "run", t->run);
@@ -259,7 +253,17 @@ void pgk_trial_print_json(const struct pgk_trial *t, FILE *file)
     pgk_json_line(j, 2);
     pgk_json_end_array(j);
     pgk_json_line(j, 0);
-    pgk_json_end_object(j);
+}
+
+void pgk_trial_print_json(const struct pgk_trial *t, FILE *file)
+{
+    struct pgk_text_out out;
+    struct pgk_json j;
+    pgk_text_to_file(&out, file);
+    pgk_json_begin(&j, &out, PGK_JSON_SPACED);
+    pgk_json_object(&j, NULL);
+    pgk_trial_put_json(&j, t);
+    pgk_json_end_object(&j);
     pgk_text_lit(&out, "\n");
     pgk_text_flush(&out);
 }

@@ -4,6 +4,7 @@
 usage: pgo.py PGOKIT LIBRARY
 """
 
+import base64
 import json
 import os
 import re
@@ -12,6 +13,7 @@ import signal
 import subprocess
 import sys
 import time
+import zlib
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.append(os.path.join(HERE, "..", "runtime"))
@@ -170,7 +172,7 @@ def layers(folder):
     """Each form on top of what was kept is tried; one cannot be built, which ends nothing."""
     tool("clang-22")
     done = pgo(folder, *OPTIONS, "--layers", "-n", "6", "--max-growth=900", "--json", "r.json",
-               build="case $PGOKIT_PGO_CLANG in *-flto*) exit 7;; *)"
+               "--page", "page.html", build="case $PGOKIT_PGO_CLANG in *-flto*) exit 7;; *)"
                      + only_where(False, WASTE, folder) + ";; esac", command=SHORT)
     rows = {row["name"]: row for row in json.loads(read(folder, "r.json"))["rows"]}
     require(list(rows)[0] == "profile" and list(rows)[-4:] == [
@@ -186,6 +188,84 @@ def layers(folder):
         require(bolted["turns"] and bolted["bytes"] > ordered["bytes"], bolted)
     else:
         require(bolted["why"] == "llvm-bolt is not installed", bolted)
+    # The plain build, the best one for the order, one for llvm-bolt; and what is best after that.
+    recorded = 2 + bool(bolted["turns"]) + any(row["kept"] for row in (ordered, bolted))
+    require(done.stderr.count("records branches in the program") == recorded, done.stderr)
+    require(data_of(folder, "page.html")["after"]["ticks"] > 0, done.stderr)
+
+
+MADE_FASTER = program_text("made_faster.c", os.path.join(HERE, "programs"))
+
+
+def data_of(folder, page):
+    """What is on the page, which is one file of a bounded size."""
+    text = read_bytes(os.path.join(folder, page)).decode()
+    require(len(text) < 300_000 and text.startswith("<!doctype html>")
+            and text.count("<script") == 2 and " src=" not in text, f"{len(text)} bytes")
+    packed = re.search(r'id="data">([\w+/=]+)</script>', text).group(1)
+    return json.loads(zlib.decompress(base64.b64decode(packed)))
+
+
+def by_name(data):
+    columns = data["functions"]
+    return {name: {key: values[at] for key, values in columns.items()}
+            for at, name in enumerate(columns["name"])}
+
+
+def page(folder):
+    """What is faster, and each reason that the program has for it."""
+    tool("gcc-12")
+    build = ("case $CFLAGS in *-fauto-profile=*) more=;; *) more=-DPLAIN;; esac; "
+             "$CC $CFLAGS $more $LDFLAGS app.c -o app")
+    options = ("--cc", "gcc-12", "--page", "page.html", "--json", "r.json", "--max-growth", "90",
+               "--measure", "./app 4000000")
+    done = pgo(folder, *options, build=build, command="./app 40000000", source=MADE_FASTER)
+    require("what became faster and why is on the page page.html\n" in done.stderr and
+            done.stderr.count("records branches in the program") == 2, done.stderr)
+    data = data_of(folder, "page.html")
+    require(data["kind"] == "gain" and data["title"] == "app", data["title"])
+    trial = json.loads(read(folder, "r.json"))
+    require(data["trial"] == trial and trial["kept"], data["trial"])
+    now = trial["rows"][0]["seconds_before"]
+    require(abs(data["seconds"][0] - now) < 2e-6, data["seconds"]) # which JSON has rounded
+    for row in trial["rows"]:
+        now /= 1 + row["gain_percent"] / 100 if row["kept"] else 1
+    require(abs(data["seconds"][1] / now - 1) < 1e-3, data["seconds"])
+    functions, before, after = by_name(data), data["before"]["ticks"], data["after"]["ticks"]
+    wasted, mixed_, second = (functions[name] for name in ("wasted", "mixed", "second"))
+    require(wasted["ticks_before"] > 0.2 * before and wasted["bytes_before"] and
+            not wasted["ticks"] and not wasted["bytes"], wasted)
+    require(mixed_["ticks_before"] > 0.2 * before and not mixed_["away_before"] and
+            mixed_["bytes_before"] and not mixed_["bytes"] and
+            mixed_["away"] == mixed_["ticks"] > 0.5 * after, mixed_)
+    require(second["cold"] == 16 and second["bytes"] > 16 and not second["cold_before"], second)
+    places = [[functions[name][key] for name in ("first", "second")]
+              for key in ("place_before", "place")]
+    require(places[0][0] < places[0][1] and places[1][0] > places[1][1], places)
+    require(functions["first"]["moved"] + functions["second"]["moved"] > 0, functions)
+    for key, ticks, at in (("ticks_before", before, 1), ("ticks", after, 2)):
+        require(sum(data["functions"][key]) + data["rest"][key]
+                + sum(other[at] for other in data["others"]) == ticks, f"{key} of {ticks}: {data}")
+    calls = {call[:3] for call in zip(*(data["inlined"][key] for key in
+                                        ("callee", "caller", "new")))}
+    require(calls == {("mixed", "first", 1), ("mixed", "second", 1)}, calls)
+
+
+def page_of_nothing(folder):
+    """Nothing is kept: the page says why, and where the time is."""
+    tool("gcc-12")
+    done = pgo(folder, "--cc", "gcc-12", "-n", "1", "--page", "-", "--max-growth", "900")
+    require(done.stdout.startswith("<!doctype html>") and "not kept" in done.stderr and
+            done.stderr.count("records branches") == 1, done.stderr)
+    with open(os.path.join(folder, "page.html"), "w", encoding="utf-8") as file:
+        file.write(done.stdout)
+    data = data_of(folder, "page.html")
+    require(not data["trial"]["kept"] and data["trial"]["rows"][0]["why"] and
+            "after" not in data and not data["inlined"]["callee"], data["trial"])
+    often = by_name(data)["often"]
+    require(often["ticks_before"] and often["bytes_before"] and not often["moved"], often)
+    done = pgo(folder, "--cc", "gcc-12", "-n", "1", "--page", "none/page.html", status=2)
+    require("none/page.html" in done.stderr, done.stderr)
 
 
 ARRAYS = """#include <stdio.h>
@@ -697,6 +777,8 @@ def main():
     cases.run("faster with it", faster)
     cases.run("larger with it", grown)
     cases.run("layers", layers)
+    cases.run("the page", page)
+    cases.run("the page where nothing is kept", page_of_nothing)
     cases.run("loops over arrays by gcc 12", vectors)
     cases.run("a build that fails", failed_build)
     cases.run("a program and a library", several_files)

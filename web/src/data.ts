@@ -1,5 +1,5 @@
 // What the C side wrote into the page: lib/export/heap_page_json.c, sample_page_json.c,
-// history_html.c, docs/report.md.
+// history_html.c, lib/gain/trial_page.c, docs/report.md.
 
 export type Column = (number | null)[];
 
@@ -283,8 +283,93 @@ export interface HistoryData {
     profiles: HistoryProfile[]; // by time
 }
 
+/** A form of build that was tried, as `pgokit pgo --json` has it. */
+export interface TrialRow {
+    name: string;
+    before: string;
+    verdict: "faster" | "no difference" | "slower" | "not sure" | "not measured";
+    kept: boolean;
+    why: string | null;
+    advice: string | null;
+    gain_percent: number | null;
+    low_percent: number | null;
+    high_percent: number | null;
+    seconds_before: number | null;
+    seconds: number | null;
+    instructions_before: number | null;
+    instructions: number | null;
+    bytes_before: number | null;
+    bytes: number | null;
+    turns: number[][]; // seconds before and of the row, then instructions
+}
+
+/** What was recorded of a build. */
+export interface GainSide {
+    ticks: number;
+    pages: number; // of 4 KiB, that nine tenths of the ticks came on
+}
+
+/** Two builds: what became faster and why. lib/gain/trial_page.c. */
+export interface GainData {
+    schema: "pgokit-page-1";
+    kind: "gain";
+    generator: string;
+    title: string;
+    format: string;
+    trial: {
+        build: string | null;
+        run: string | null;
+        measured: string | null;
+        compiler: string | null;
+        profile: string | null;
+        sure_percent: number;
+        matters_percent: number;
+        plain_bytes: number | null;
+        kept: boolean;
+        rows: TrialRow[];
+    };
+    /** Of the plain build, and of what is in place. */
+    seconds: [plain: number | null, now: number | null];
+    before?: GainSide;
+    after?: GainSide;
+    functions: {
+        name: string[]; // "": code without a name
+        ticks_before: number[];
+        ticks: number[];
+        away_before: number[]; // of these, in copies that are inlined
+        away: number[];
+        bytes_before: number[]; // of code of its own; 0: it has none
+        bytes: number[];
+        cold_before: number[]; // of these, in parts that are split off as cold
+        cold: number[];
+        part_before: number[]; // and so that the rest can be inlined
+        part: number[];
+        place_before: number[]; // from the start of the code, counted from 1; 0: none
+        place: number[];
+        moved: number[]; // 1: to another place in the order
+    };
+    rest: {
+        functions: number;
+        ticks_before: number;
+        ticks: number;
+        bytes_before: number;
+        bytes: number;
+        calls: number;
+    };
+    /** Calls that are inlined in one of both builds only. */
+    inlined: {
+        callee: string[];
+        caller: string[];
+        new: number[]; // 1: in the later one
+        places: number[];
+        share: number[]; // of the samples of all inlined code of that build
+    };
+    /** Files that the build does not make. */
+    others: [path: string, before: number, now: number][];
+}
+
 /** Data of any kind of profile, or of many; the page shows the view of its kind. */
-export type PageData = HeapData | SampleData | HistoryData;
+export type PageData = HeapData | SampleData | HistoryData | GainData;
 
 export async function readPage(): Promise<PageData> {
     const text = document.getElementById("data")?.textContent ?? "";

@@ -2,6 +2,7 @@
 import { render } from "preact";
 import type { PageData } from "./data";
 import { readPage } from "./data";
+import { GainReport } from "./gain_report";
 import { HeapReport } from "./heap_report";
 import { HistoryReport } from "./history_report";
 import { SampleReport } from "./sample_report";
@@ -14,6 +15,8 @@ function viewOf(data: PageData) {
             return <SampleReport data={data} />;
         case "history":
             return <HistoryReport data={data} />;
+        case "gain":
+            return <GainReport data={data} />;
     }
 }
 

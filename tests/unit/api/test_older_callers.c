@@ -294,6 +294,25 @@ static int trial_new(const void *opts)
     return status;
 }
 
+/* A program is no recording, and nothing of it is counted: what is refused is that. */
+static int built_read(const void *opts)
+{
+    struct pgk_built *built = NULL;
+    const int status = pgk_built_read(&built, opts, &on.err);
+    pgk_built_close(&built);
+    return status == PGK_E_ARG && !strcmp(on.err.field, "binaries, recordings") ? 0 : status;
+}
+
+static int trial_write_page(const void *opts)
+{
+    struct pgk_trial *trial = NULL;
+    if (pgk_trial_new(&trial, NULL, &on.err) || pgk_trial_begin(trial, "row", 0, &on.err))
+        return PGK_E_NOMEM;
+    const int status = pgk_trial_write_page(trial, NULL, NULL, opts, "/dev/null", &on.err);
+    pgk_trial_close(&trial);
+    return status;
+}
+
 static int trial_add(const void *opts)
 {
     struct pgk_trial *trial = NULL;
@@ -344,6 +363,8 @@ static const struct {
     {"pgk_match_print", sizeof(struct pgk_match_print_opts), match_print},
     {"pgk_trial_new", sizeof(struct pgk_trial_opts), trial_new},
     {"pgk_trial_add", sizeof(struct pgk_trial_turn), trial_add},
+    {"pgk_built_read", sizeof(struct pgk_built_opts), built_read},
+    {"pgk_trial_write_page", sizeof(struct pgk_trial_page_opts), trial_write_page},
     {"pgk_use_classify", sizeof(struct pgk_use_limits), use_classify},
     {"pgk_used_print", sizeof(struct pgk_match_print_opts), used_print},
     {"pgk_function_match_print", sizeof(struct pgk_match_print_opts), function_match_print},
