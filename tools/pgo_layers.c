@@ -49,6 +49,14 @@ void pgo_forget_best(const struct pgo_layering *l)
     l->best->is_recorded = false;
 }
 
+/* Why nothing came of another recording. */
+static const char *why_none(const struct pgo_layering *l, const char *else_why)
+{
+    return pgo_needs_archive(l->files)
+               ? "the best build is linked statically, so it cannot be recorded as it is"
+               : else_why;
+}
+
 /* What gen makes of the recordings for one of the files. */
 static bool generate(const struct pgo_layering *l, const struct record_files *recordings, size_t i,
                      const char *form, const char *output)
@@ -81,7 +89,7 @@ bool pgo_order_functions(const struct pgo_layering *l, char **flags, const char 
         n++;
     }
     *flags = all;
-    *why = "no order could be made of another recording";
+    *why = why_none(l, "no order could be made of another recording");
     return n > 0;
 }
 
@@ -120,7 +128,8 @@ static bool rewrite(const char *bolt, const char *path, const char *counts, cons
     bool seen = false;
     const char *const words[] = {bolt, path, "-o", out, data, "-reorder-blocks=ext-tsp",
                                  "-reorder-functions=cdsort", "-split-functions",
-                                 "-split-all-cold", "-icf=1", "-use-old-text", NULL};
+                                 "-split-all-cold", "-icf=1", "-use-old-text",
+                                 "-update-debug-sections", NULL}; /* it would drop them */
     const bool ok = record_find_in_path(program, bolt, &seen) &&
                     pgo_log_run(program, words, true, &ended) && !ended.signal &&
                     !ended.exit_code && pgo_replace(out, path, false);
@@ -133,7 +142,7 @@ bool pgo_run_bolt(const struct pgo_layering *l, const char **why)
     struct record_files recordings = {0};
     char bolt[PGO_BOLT_NAME], counts[PATH_MAX + 16];
     size_t n = 0;
-    *why = "no counts for it could be made of another recording";
+    *why = why_none(l, "no counts for it could be made of another recording");
     if (!pgo_find_bolt(bolt) || !record(l, "bolt", &recordings))
         return false;
     snprintf(counts, sizeof counts, "%s/fdata", l->load->scratch);

@@ -87,6 +87,7 @@ void pgk_gen_close(struct pgk_gen **gen)
     struct pgk_gen *g = *gen;
     if (!g)
         return;
+    pgk_gen_ticks_free(g);
     for (size_t i = 0; i < g->images.n; i++) {
         if (g->images.v[i].has_code)
             pgk_code_close(&g->images.v[i].code);
@@ -120,7 +121,6 @@ void pgk_gen_close(struct pgk_gen **gen)
     pgk_vec_free(&g->outside_of);
     pgk_vec_free(&g->sample.steps);
     pgk_vec_free(&g->sample.callers);
-    pgk_gen_ticks_free(g);
     pgk_intern_free(&g->hit_events);
     pgk_gen_stacks_free(&g->stacks_seen);
     pgk_sample_close(&g->profile);
