@@ -62,13 +62,21 @@ static const char *kind_of(const char *name, const char *path)
 
 /* ---- the folder ---- */
 
+/* In the cache of the user. */
+static bool usual_links(char links[PATH_MAX])
+{
+    char cache[PATH_MAX - 16];
+    const bool known = pgk_binaries_cache_folder(cache, sizeof cache) != NULL;
+    if (known)
+        snprintf(links, PATH_MAX, "%s/compilers", cache);
+    return known;
+}
+
 /* CMake and Meson note the path of a link. So links stay in the cache of the user, where another
  * build finds them: without the variables above they run the compiler as it is called. */
 static void choose_links(char links[PATH_MAX], const char *folder)
 {
-    char cache[PATH_MAX - 16];
-    if (pgk_binaries_cache_folder(cache, sizeof cache)) {
-        snprintf(links, PATH_MAX, "%s/compilers", cache);
+    if (usual_links(links)) {
         for (char *at = links + 1; (at = strchr(at, '/')) != NULL; *at++ = '/') {
             *at = '\0';
             (void)mkdir(links, 0777); /* the last one shows whether all are there */
@@ -403,7 +411,10 @@ bool pgo_is_wrapper(const char *name)
 int pgo_wrapper_run(char **argv)
 {
     const char *folder = record_environment(FOLDER);
-    leave_path(record_environment(LINKS));
+    char usual[PATH_MAX] = "";
+    if (!*record_environment(LINKS))
+        (void)usual_links(usual); /* which a user may have in PATH */
+    leave_path(*usual ? usual : record_environment(LINKS));
     if (!strcmp(cli_base_name(argv[0]), PGO_RUSTC))
         return run_rustc(folder, argv);
     if (is_strip_name(cli_base_name(argv[0])))

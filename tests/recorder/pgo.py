@@ -706,7 +706,11 @@ def goes_on(folder):
          "./pgo-build/app 300000000", "--runs", "1"], folder, env={"HOME": home})
     run([PGOKIT, "pgo", "--cc", "clang-22", "--use", "app.afdo"], folder, env={"HOME": home})
     run(["cmake", "--build", "pgo-build", "--target", "more"], folder, env={"HOME": home})
-    os.makedirs(os.path.join(folder, "nowhere"))
+    links = os.path.join(home, ".cache", "pgokit", "compilers")
+    plain = run(["clang-22", "--version"], folder)
+    linked = run(["clang-22", "--version"], folder,
+                 env={"HOME": home, "PATH": f"{links}:{os.environ['PATH']}"})
+    require(plain.stdout == linked.stdout, linked.stdout)
     run([PGOKIT, "pgo", "--cc", "clang-22", "--use", "app.afdo"], folder,
         env={"HOME": "/proc/nowhere", "XDG_CACHE_HOME": ""})  # no cache can be made
     require(not [name for name in os.listdir(folder) if "pgokit" in name], os.listdir(folder))
