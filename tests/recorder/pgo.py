@@ -215,7 +215,7 @@ def by_name(data):
 def page(folder):
     """What is faster, and each reason that the program has for it."""
     tool("gcc-12")
-    build = ("case $CFLAGS in *-fauto-profile=*) more=;; *) more=-DPLAIN;; esac; "
+    build = ("case $PGOKIT_PGO_GCC in *-fauto-profile=*) more=;; *) more=-DPLAIN;; esac; "
              "$CC $CFLAGS $more $LDFLAGS app.c -o app")
     options = ("--cc", "gcc-12", "--page", "page.html", "--json", "r.json", "--max-growth", "90",
                "--measure", "./app 4000000")

@@ -19,7 +19,7 @@ from cases import (FIGURES, WIDTHS, expect, expect_fit, expect_names,  # noqa: E
                    expect_placeholder, require, run)
 
 PROGRAM = HERE.parent / "recorder" / "programs" / "made_faster.c"
-BUILD = """case $CFLAGS in *-fauto-profile=*) more=;; *) more=-DPLAIN;; esac
+BUILD = """case $PGOKIT_PGO_GCC in *-fauto-profile=*) more=;; *) more=-DPLAIN;; esac
 $CC $CFLAGS $more $LDFLAGS app.c -o app"""
 EVIL = "</script><img src=x onerror=window.evil=1>"
 TEXTS = "Array.from(document.querySelectorAll({!r}), (e) => e.textContent)"
