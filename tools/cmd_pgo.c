@@ -148,8 +148,8 @@ static const struct option_row rows[] = {
      "let functions begin at cache lines in both builds, so that luck of placement is not measured",
      OPTION_FLAG(struct pgo, align)},
     {"layers", 0, NULL,
-     "also try small cold code, LTO, aligned functions, the order of functions and llvm-bolt, one "
-     "on top of the other, and keep what surely gains",
+     "also try small cold code, LTO, aligned functions, hints for the allocator, the order of "
+     "functions and llvm-bolt, one on top of the other, and keep what surely gains",
      OPTION_FLAG(struct pgo, limits.layers)},
     {"json", 0, "FILE", "write the result as JSON, with all turns; - is standard output",
      OPTION_TEXT(struct pgo, json), .is_output = true},
@@ -337,7 +337,7 @@ static void write_report(const struct pgk_trial *trial, const char *path,
 static int measure(struct pgo *p, const struct pgo_load *load, uint64_t plain_bytes)
 {
     struct pgo_best best = {0};
-    const struct pgo_layering layering = {load, &p->files, p->profile, &best};
+    const struct pgo_layering layering = {load, &p->files, p->profile, &best, p->how};
     struct pgk_trial *trial = new_trial(p, plain_bytes);
     bool refused = false;
     const struct pgo_trying trying = {

@@ -15,6 +15,7 @@ struct pgo_layering {
     const struct pgo_files *files; /* what stands in the tree */
     const char *profile;           /* new files are called PROFILE.ld and the like */
     struct pgo_best *best;
+    const struct pgo_builder *builder;
 };
 
 /* Places the best build, and records it if that has not been done; NULL: it is linked statically,
@@ -22,6 +23,10 @@ struct pgo_layering {
 const struct record_files *pgo_record_best(const struct pgo_layering *l);
 /* Another build is the best from now on. */
 void pgo_forget_best(const struct pgo_layering *l);
+
+/* Records the heap of the best build. *flags, to be freed, gives hints and links an allocator that
+ * takes them; false: *why. */
+bool pgo_hint_objects(const struct pgo_layering *l, char **flags, const char **why);
 
 /* Records the best build. *flags, to be freed, makes the linker follow the order; false: *why. */
 bool pgo_order_functions(const struct pgo_layering *l, char **flags, const char **why);

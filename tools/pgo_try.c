@@ -38,6 +38,7 @@ static const struct form forms[] = {
     {"LTO", .is_layer = true, .gcc = " -flto=auto -ffat-lto-objects"},
     {"aligned functions", .is_layer = true, .clang = PGO_ALIGN, .rust = PGO_ALIGN_RUST,
      .gcc = PGO_ALIGN},
+    {"heap hints", .is_layer = true, .clang = "", .prepare = pgo_hint_objects},
     {"order of functions", .is_layer = true, .clang = "", .rust = "", .gcc = "",
      .prepare = pgo_order_functions},
     {"llvm-bolt", .is_layer = true, .clang = PGO_BOLT_FLAGS, .rust = PGO_BOLT_RUST_FLAGS,
@@ -179,6 +180,8 @@ static void measure_form(const struct form *f, struct tries *t)
 static bool build_form(const struct form *f, struct tries *t, const char **why)
 {
     char *more = NULL;
+    if (f->is_layer)
+        t->of->compiler->use = t->flags; /* of the best, which may be built for the layer */
     if (f->prepare && !f->prepare(t->of->layering, &more, why)) {
         free(more);
         return false;

@@ -5,6 +5,7 @@ usage: pgo.py PGOKIT LIBRARY
 """
 
 import base64
+import glob
 import json
 import os
 import re
@@ -175,11 +176,15 @@ def layers(folder):
                "--page", "page.html", build="case $PGOKIT_PGO_CLANG in *-flto*) exit 7;; *)"
                      + only_where(False, WASTE, folder) + ";; esac", command=SHORT)
     rows = {row["name"]: row for row in json.loads(read(folder, "r.json"))["rows"]}
-    require(list(rows)[0] == "profile" and list(rows)[-4:] == [
-        "thin LTO", "aligned functions", "order of functions", "llvm-bolt"], done.stdout)
+    require(list(rows)[0] == "profile" and list(rows)[-5:] == [
+        "thin LTO", "aligned functions", "heap hints", "order of functions", "llvm-bolt"],
+            done.stdout)
     require(rows["thin LTO"]["why"] == "it cannot be built so"
             and rows["thin LTO"]["verdict"] == "not measured", rows["thin LTO"])
-    aligned, ordered, bolted = (rows[name] for name in list(rows)[-3:])
+    aligned, hinted, ordered, bolted = (rows[name] for name in list(rows)[-4:])
+    plugin = glob.glob(os.path.join(os.path.dirname(PGOKIT), "..", "compiler", "use", "*_22.so"))
+    require(bool(hinted["turns"]) == bool(plugin) == os.path.exists(
+        os.path.join(folder, "pgo.afdo.memprofdata")), hinted)
     require(aligned["before"] != "plain" and aligned["bytes"] > rows["profile"]["bytes"], aligned)
     require(ordered["turns"] and "recording" not in (ordered["why"] or ""), ordered)
     script = read(folder, "pgo.afdo.ld")
