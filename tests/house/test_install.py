@@ -288,7 +288,7 @@ class Installed:
         if {link.name for link in links} != names:
             raise Failed(f"links of {links}, but names {names}")
         for link in links:
-            if not run(link, "--version").endswith(f", as {link.name}\n"):
+            if f", as {link.name}\n" not in run(link, "--version"):
                 raise Failed(f"{link} is not pgokit under another name")
 
 

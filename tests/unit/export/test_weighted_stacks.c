@@ -62,8 +62,8 @@ static void stacks_are_folded(void **state)
 
 static void formats_are_known_by_name(void **state)
 {
-    static const char *const wanted[] = {"html", "pprof", "folded", "speedscope",
-                                         "csv",  "json",  "markdown"};
+    static const char *const wanted[] = {"html",       "pprof", "otlp", "folded",
+                                         "speedscope", "csv",   "json", "markdown"};
     struct pgk_heap *heap;
     (void)state;
     for (size_t i = 0; i < PGK_COUNTOF(wanted); i++)
