@@ -76,7 +76,8 @@ static bool is_all_loaded(const struct pgbr_engine *x)
     return !gone;
 }
 
-/* The run before the first branch is incomplete, and is not counted. */
+/* The run before the first branch is incomplete, and is not counted, unless the window begins at
+ * the target of a branch. */
 void pgbr_count_window(struct pgbr_engine *x)
 {
     u64 started = 0, loads = 0;
@@ -85,10 +86,12 @@ void pgbr_count_window(struct pgbr_engine *x)
         pgbr_count(PGK_BRANCH_UNLOADED);
         return;
     }
-    const u64 ticked = pgbr_module_name(x->began_pc, &gone);
+    const u64 ticked = pgbr_module_name(x->ticked_pc, &gone);
     if (ticked)
         pgbr_table_add(PGK_BRANCH_TICKED, ticked, 0, 0);
     open_chain(x);
+    if (x->began_pc)
+        started = pgbr_module_name(x->began_pc, &gone);
     for (u64 i = 0; i < x->n; i++) {
         const struct pgbr_branch *b = &x->branches[i];
         const u64 from = pgbr_module_name(b->from, &gone), to = pgbr_module_name(b->to, &gone);

@@ -1,9 +1,15 @@
 /* At the end of each copy of code: does what the program's branch does, notes it, and finds the
  * copy that goes on. A load or store of the program's memory here may fault: until it has been
  * made, x->at and the registers are those before the branch, which then runs in its own place. */
+#include "guest_processor.h"
+#include "recorder_counting.h"
 #include "recorder_modules.h"
 #include "recorder_options.h"
 #include "recorder_thread.h"
+
+#include <asm/unistd.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 
 enum { RCX = 1, RSP = 4, LOOPNE = 0, LOOPE = 1, JRCXZ = 3 };
 
@@ -13,14 +19,30 @@ static bool holds(u64 flags, u32 condition)
                sign = flags >> 7 & 1, overflow = flags >> 11 & 1;
     bool is = false;
     switch (condition >> 1) {
-    case 0: is = overflow; break;
-    case 1: is = carry; break;
-    case 2: is = zero; break;
-    case 3: is = carry || zero; break;
-    case 4: is = sign; break;
-    case 5: is = parity; break;
-    case 6: is = sign != overflow; break;
-    case 7: is = zero || sign != overflow; break;
+    case 0:
+        is = overflow;
+        break;
+    case 1:
+        is = carry;
+        break;
+    case 2:
+        is = zero;
+        break;
+    case 3:
+        is = carry || zero;
+        break;
+    case 4:
+        is = sign;
+        break;
+    case 5:
+        is = parity;
+        break;
+    case 6:
+        is = sign != overflow;
+        break;
+    case 7:
+        is = zero || sign != overflow;
+        break;
     }
     return is != (condition & 1);
 }
@@ -82,18 +104,26 @@ static void call(struct pgbr_engine *x, const struct pgbr_block *b)
     x->regs[RSP] = at;
 }
 
-/* The target of the branch; *taken: not to the next instruction by itself. */
-static u64 target_of(struct pgbr_engine *x, const struct pgbr_block *b, bool *taken)
+u64 pgbr_target_of(struct pgbr_engine *x, const struct pgbr_block *b, bool *taken)
 {
     const struct pgbr_insn *i = &b->branch;
     u64 target = b->next + (u64)i->target;
     *taken = true;
     switch (i->kind) {
-    case PGBR_COND: *taken = holds(x->flags, i->code); break;
-    case PGBR_LOOP: *taken = loops(x, i->code); break;
-    case PGBR_JUMP: break;
-    case PGBR_CALL: call(x, b); break;
-    case PGBR_JUMP_TO: target = indirect_target(x, b); break;
+    case PGBR_COND:
+        *taken = holds(x->flags, i->code);
+        break;
+    case PGBR_LOOP:
+        *taken = loops(x, i->code);
+        break;
+    case PGBR_JUMP:
+        break;
+    case PGBR_CALL:
+        call(x, b);
+        break;
+    case PGBR_JUMP_TO:
+        target = indirect_target(x, b);
+        break;
     case PGBR_CALL_TO:
         target = indirect_target(x, b);
         call(x, b);
@@ -102,7 +132,9 @@ static u64 target_of(struct pgbr_engine *x, const struct pgbr_block *b, bool *ta
         target = load(x->regs[RSP]);
         x->regs[RSP] += sizeof(u64) + (u64)i->target;
         break;
-    default: *taken = false; break; /* a block that is full */
+    default:
+        *taken = false;
+        break; /* a block that is full */
     }
     return *taken ? target : b->next;
 }
@@ -122,15 +154,65 @@ static enum pgk_branch_counter why_not(const struct pgbr_block *b)
                                             : PGK_BRANCH_UNKNOWN;
 }
 
-/* The copy of what comes next, unless that may only run in its own place. */
-static u64 go_on(struct pgbr_engine *x)
+/* ---- calls of the kernel ---- */
+
+static bool is_regular(u64 file)
+{
+    struct stat s;
+    return !pgg_syscall(__NR_fstat, (long)file, (long)&s, 0, 0, 0, 0) && S_ISREG(s.st_mode);
+}
+
+/* Those that wait for nobody and change no code: of memory without code, and of regular files. If
+ * they ended windows, code that comes after them would be seen less often. */
+static bool is_quick(const u64 *regs)
+{
+    enum { RDX = 2, RDI = 7, R10 = 10 };
+    switch (regs[0]) {
+    case __NR_read:
+    case __NR_write:
+    case __NR_pread64:
+    case __NR_pwrite64:
+    case __NR_readv:
+    case __NR_writev:
+        return is_regular(regs[RDI]);
+    case __NR_mmap:
+        return !(regs[RDX] & PROT_EXEC) && regs[R10] == (MAP_PRIVATE | MAP_ANONYMOUS);
+    case __NR_lseek:
+    case __NR_fstat:
+    case __NR_brk:
+    case __NR_madvise:
+    case __NR_clock_gettime:
+    case __NR_gettimeofday:
+    case __NR_getpid:
+    case __NR_gettid:
+        return true;
+    default:
+        return false;
+    }
+}
+
+void pgbr_make_call(struct pgbr_engine *x, const struct pgbr_block *b)
+{
+    enum { RDX = 2, RSI = 6, RDI = 7, R8 = 8, R9 = 9, R10 = 10, R11 = 11 };
+    u64 *r = x->regs;
+    if (b->branch.kind != PGBR_SYSTEM || b->source[b->bytes - 1] != 0x05 || !is_quick(r))
+        pgbr_leave(x, why_not(b));
+    r[0] = (u64)pgg_syscall((long)r[0], (long)r[RDI], (long)r[RSI], (long)r[RDX], (long)r[R10],
+                            (long)r[R8], (long)r[R9]);
+    r[RCX] = b->next;
+    r[R11] = x->flags;
+}
+
+u64 pgbr_go_on(struct pgbr_engine *x)
 {
     if (pgbr_is_own(x->at))
         pgbr_leave(x, PGK_BRANCH_OWN_CODE);
     const struct pgbr_module *m = pgbr_module_of(x->at);
     switch (m ? m->code : PGBR_CODE_UNKNOWN) {
-    case PGBR_CODE_KNOWN: break;
-    case PGBR_CODE_RESTARTABLE: pgbr_leave(x, PGK_BRANCH_RESTARTABLE);
+    case PGBR_CODE_KNOWN:
+        break;
+    case PGBR_CODE_RESTARTABLE:
+        pgbr_leave(x, PGK_BRANCH_RESTARTABLE);
     default:
         x->unknown_pc = x->at;
         pgbr_leave(x, PGK_BRANCH_OTHER_CODE);
@@ -140,14 +222,16 @@ static u64 go_on(struct pgbr_engine *x)
 
 u64 pgbr_dispatch(struct pgbr_engine *x, struct pgbr_block *b)
 {
+    if (x->counts)
+        return pgbr_count_on(x, b);
     x->at = b->last;
     x->steps += b->insns;
     if (pgbr_options.loads)
         note_loads(x, b);
+    bool taken = false;
     if (b->branch.kind >= PGBR_SYSTEM)
-        pgbr_leave(x, why_not(b));
-    bool taken;
-    const u64 target = target_of(x, b, &taken);
+        pgbr_make_call(x, b);
+    const u64 target = pgbr_target_of(x, b, &taken);
     x->at = target;
     if (b->branch.kind != PGBR_COPY)
         x->steps++;
@@ -162,7 +246,7 @@ u64 pgbr_dispatch(struct pgbr_engine *x, struct pgbr_block *b)
         pgbr_leave(x, PGK_BRANCH_RESTARTABLE);
     if (x->steps >= x->steps_max || x->loads_n == PGBR_LOADS_MAX)
         pgbr_leave(x, PGK_BRANCH_LENGTH);
-    return go_on(x);
+    return pgbr_go_on(x);
 }
 
 void pgbr_leave(struct pgbr_engine *x, enum pgk_branch_counter why)

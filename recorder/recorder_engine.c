@@ -7,7 +7,12 @@
 
 #include <sys/mman.h>
 
-enum { ENGINES_MAX = 4, ALL_BYTES = 2 * PGBR_CODE_BYTES + sizeof(struct pgbr_engine) + PGG_PAGE };
+/* So many that record, and then so many that count. */
+enum {
+    EACH_MAX = 4,
+    ENGINES_MAX = 2 * EACH_MAX,
+    ALL_BYTES = 2 * PGBR_CODE_BYTES + sizeof(struct pgbr_engine) + PGG_PAGE
+};
 
 static struct pgbr_engine *engines[ENGINES_MAX];
 static volatile u32 making;
@@ -35,7 +40,7 @@ struct pgbr_engine *pgbr_engine_of_stack(u64 sp)
 
 /* Code is mapped twice, once executable and once writable; the engine follows it, within reach of
  * its instructions. A child of fork has no engines: they are not inherited. */
-static struct pgbr_engine *make(void)
+static struct pgbr_engine *make(bool counts)
 {
     const size_t bytes = pgg_whole_pages(ALL_BYTES);
     const long fd = pgg_sys_memory_file("pgokit-branches");
@@ -64,18 +69,20 @@ static struct pgbr_engine *make(void)
     }
     struct pgbr_engine *x = (struct pgbr_engine *)(base + 2 * PGBR_CODE_BYTES);
     x->code = (uint8_t *)base;
+    x->counts = counts;
     x->stack = (u64)x->space + PGBR_STACK - 64;
     pgbr_prepare_code(x);
     return x;
 }
 
-struct pgbr_engine *pgbr_engine_take(void)
+struct pgbr_engine *pgbr_engine_take(bool counts)
 {
-    for (u32 i = 0; i < ENGINES_MAX; i++) {
+    const u32 first = counts ? EACH_MAX : 0;
+    for (u32 i = first; i < first + EACH_MAX; i++) {
         struct pgbr_engine *x = __atomic_load_n(&engines[i], __ATOMIC_ACQUIRE);
         if (!x && !refused && !__atomic_exchange_n(&making, 1, __ATOMIC_ACQUIRE)) {
             if (!engines[i]) {
-                x = make();
+                x = make(counts);
                 refused = !x;
                 __atomic_store_n(&engines[i], x, __ATOMIC_RELEASE);
             }

@@ -19,28 +19,38 @@
 enum {
     PGBR_BLOCK_INSNS = 16, /* instructions of a block at most, without the branch at its end */
     PGBR_BLOCK_BYTES = 120,
-    PGBR_WINDOW_MAX = 4096, /* branches */
-    PGBR_CALLERS_MAX = 255, /* calls of a context */
+    PGBR_WINDOW_MAX = 16384, /* branches */
+    PGBR_CALLERS_MAX = 255,  /* calls of a context */
     PGBR_RETURNED = 1,
-    PGBR_LOADS_MAX = 8192,  /* of a window, that are of data of modules */
+    PGBR_LOADS_MAX = 8192, /* of a window, that are of data of modules */
 };
 
 /* Straight-line code of the program, and the branch at its end. */
 struct pgbr_block {
-    u64 pc;      /* where it begins, and */
-    u64 last;    /* its last instruction, which is a branch but for PGBR_COPY */
-    u64 next;    /* what comes after it */
-    u64 code;    /* of the engine */
+    u64 pc;   /* where it begins, and */
+    u64 last; /* its last instruction, which is a branch but for PGBR_COPY */
+    u64 next; /* what comes after it */
+    u64 code; /* of the engine */
     struct pgbr_insn branch;
     uint8_t insns, bytes;
     struct {
         uint8_t from, to; /* bytes in the program, in the engine */
         uint8_t note;     /* of the latter, those that note a load's address */
     } length[PGBR_BLOCK_INSNS];
+    u64 tail; /* of the engine: after the copies of instructions */
+    /* Jumps of an engine that counts: to what follows, by whether the branch is taken; and over the
+     * question to C. NULL: there is none. */
+    uint8_t *link[2], *gate;
     uint8_t source[PGBR_BLOCK_BYTES]; /* as the program had it */
 };
 
-enum { PGBR_CODE_BYTES = 256 << 10, PGBR_BLOCKS = 1500, PGBR_SLOTS = 4096, PGBR_STACK = 64 << 10 };
+enum {
+    PGBR_CODE_BYTES = 256 << 10,
+    PGBR_BLOCKS = 1500,
+    PGBR_SLOTS = 4096,
+    PGBR_STACK = 64 << 10,
+    PGBR_TARGETS = 4096
+};
 
 struct pgbr_thread;
 struct pgbr_branch {
@@ -56,20 +66,30 @@ struct pgbr_load {
 struct pgbr_engine {
     u64 regs[16]; /* of the program, by their numbers in instructions */
     u64 flags, stack, target, leave_code;
-    u64 held; /* a register that stands in for the program counter */
+    u64 held;         /* a register that stands in for the program counter */
     u32 busy, ending; /* `ending`: what runs on its stack is no branch of the program */
-    u32 late;           /* a signal that came in the window, with its */
+    u32 late;         /* a signal that came in the window, with its */
     siginfo_t late_info;
     struct pgbr_thread *thread;
-    u64 at;             /* where the program goes on if the window ends now */
+    u64 at;                          /* where the program goes on if the window ends now */
     const volatile u64 *restartable; /* the thread's word of the kernel, or NULL */
     u64 steps, steps_max, limit, n;
     u64 loads_n;
     u64 addresses[PGBR_BLOCK_INSNS]; /* of the loads of a block, by instruction */
+    u64 ticked_pc; /* where the tick came */
     u64 began_ns, began_pc;
-    u64 chain[PGBR_CALLERS_MAX]; /* where the window began, and return addresses minus one */
-    u32 chain_n;                 /* 0: contexts are not asked for */
-    u64 unknown_pc;     /* code that no module known so far has */
+    u64 chain[PGBR_CALLERS_MAX];  /* where the window began, and return addresses minus one */
+    u32 chain_n;                  /* 0: contexts are not asked for */
+    bool counts;                  /* its copies count branches and jump to each other */
+    u64 left, others, part;       /* branches of a stretch */
+    u64 timed_from, took, paused; /* cycles; `paused`: in C */
+    u64 generation;               /* of blocks */
+    u32 closed;                   /* libraries, when the blocks were looked at */
+    u64 jump_to, targets_at;
+    struct {
+        u64 pc, code;
+    } targets[PGBR_TARGETS];
+    u64 unknown_pc;                  /* code that no module known so far has */
     uint8_t *code, *code_at, *write; /* `write`: where code_at is written */
     u32 blocks_n;
     uint16_t slots[PGBR_SLOTS]; /* by address: number of a block plus one */
@@ -79,10 +99,10 @@ struct pgbr_engine {
     char space[PGBR_STACK] __attribute__((aligned(64)));
 };
 
-struct pgbr_engine *pgbr_engine_take(void); /* NULL: none is free */
+struct pgbr_engine *pgbr_engine_take(bool counts); /* NULL: none is free */
 void pgbr_engine_free(struct pgbr_engine *x);
 void pgbr_engines_forked(void);
-struct pgbr_engine *pgbr_engine_of_code(u64 pc);     /* whose code it is, or NULL */
+struct pgbr_engine *pgbr_engine_of_code(u64 pc);  /* whose code it is, or NULL */
 struct pgbr_engine *pgbr_engine_of_stack(u64 sp); /* who runs on it, or NULL */
 
 /* The copy of the code at this address of the program, made if need be. It ends at the first branch
@@ -109,8 +129,7 @@ void pgbr_stub_resume(void *context, u32 *busy) __attribute__((noreturn));
 void pgbr_count_window(struct pgbr_engine *x);
 
 /* recorder_window.c: in the end, with all of the thread's state kept. */
-void pgbr_window_ends(struct pgbr_engine *x, enum pgk_branch_counter why)
-    __attribute__((noreturn));
+void pgbr_window_ends(struct pgbr_engine *x, enum pgk_branch_counter why) __attribute__((noreturn));
 
 #pragma GCC visibility pop
 #endif

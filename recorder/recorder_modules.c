@@ -4,8 +4,15 @@
 #include "guest_bytes.h"
 #include "guest_frames.h"
 #include "guest_modules.h"
+#include "guest_processor.h"
 #include "guest_sys.h"
 #include "recorder_table.h"
+#include "recorder_thread.h"
+
+#include <asm/unistd.h>
+#include <errno.h>
+#include <pthread.h>
+#include <sys/mman.h>
 
 struct pgbr_module pgbr_modules[PGK_BRANCH_MODULES_MAX];
 u32 pgbr_modules_n, pgbr_modules_last;
@@ -57,13 +64,72 @@ void pgbr_modules_learn(u64 pc)
         return;
     const struct pgg_segment *s = &found.segment;
     struct pgbr_module *m = &pgbr_modules[pgbr_modules_n];
-    *m = (struct pgbr_module){.start = s->start, .end = s->end, .bias = s->bias,
-                              .mapped = found.mapped, .mapped_end = found.end,
-                              .tables = found.tables, .file_off = found.file_off,
-                              .code = PGBR_CODE_KNOWN, .file = NO_FILE};
+    *m = (struct pgbr_module){.start = s->start,
+                              .end = s->end,
+                              .bias = s->bias,
+                              .mapped = found.mapped,
+                              .mapped_end = found.end,
+                              .tables = found.tables,
+                              .file_off = found.file_off,
+                              .code = PGBR_CODE_KNOWN,
+                              .file = NO_FILE};
     if (has_restartable((const uint8_t *)s->start, (const uint8_t *)s->end))
         m->code = PGBR_CODE_RESTARTABLE;
     __atomic_store_n(&pgbr_modules_n, pgbr_modules_n + 1, __ATOMIC_RELEASE);
+}
+
+static void mark_writable(u64 start, u64 end)
+{
+    pgbr_modules_learn(start);
+    pgbr_modules_learn(end - 1);
+    for (u32 i = 0; i < pgbr_modules_n; i++)
+        if (pgbr_modules[i].start < end && pgbr_modules[i].end > start)
+            pgbr_modules[i].may_change = true;
+}
+
+PGBR_EXPORT int mprotect(void *start, size_t bytes, int allowed);
+
+/* Whether the program may write code, the kernel does not tell. */
+int mprotect(void *start, size_t bytes, int allowed)
+{
+    if (allowed & PROT_WRITE && bytes) {
+        sigset_t all, before;
+        sigfillset(&all);
+        pthread_sigmask(SIG_SETMASK, &all, &before);
+        pgg_lock(&pgbr_lock);
+        mark_writable((u64)start, (u64)start + bytes);
+        pgg_unlock(&pgbr_lock);
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+    }
+    const long err = pgg_syscall(__NR_mprotect, (long)start, (long)bytes, allowed, 0, 0, 0);
+    if (err < 0)
+        errno = (int)-err;
+    return err < 0 ? -1 : 0;
+}
+
+static bool is_closed(const struct pgbr_module *m)
+{
+    struct pgg_module now;
+    return !m->end || !pgg_module_at(m->start, &now) || now.mapped != m->mapped ||
+           now.tables != m->tables;
+}
+
+static void note_closed(struct pgbr_module *m)
+{
+    m->end = 0;
+    pgg_frames_forget(); /* rules for leaving its frames are of what is gone */
+}
+
+u32 pgbr_modules_closed(void)
+{
+    u32 closed = 0;
+    for (u32 i = 0; i < pgbr_modules_n; i++) {
+        struct pgbr_module *m = &pgbr_modules[i];
+        if (m->end && is_closed(m))
+            note_closed(m);
+        closed += !m->end;
+    }
+    return closed;
 }
 
 /* A child has a file of its own, with its own numbers. */
@@ -89,8 +155,7 @@ static bool is_there(struct pgbr_module *m, u64 pc)
         return m->end;
     m->checked = window;
     if (!pgg_module_at(pc, &now) || now.mapped != m->mapped || now.tables != m->tables) {
-        m->end = 0;
-        pgg_frames_forget(); /* rules for leaving its frames are of what is gone */
+        note_closed(m);
     } else if (m->file == NO_FILE) {
         name_file(&file, &now);
         m->file = pgbr_table_file(&file);

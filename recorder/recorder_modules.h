@@ -18,6 +18,7 @@ struct pgbr_module {
     enum pgbr_code code;
     u64 file_off; /* of its code in its file */
     bool written; /* to perf.data */
+    bool may_change; /* the program made its code writable */
     u32 file;    /* number of its file, once it is named */
     u32 checked; /* in which window it was looked up again */
 };
@@ -62,6 +63,7 @@ PGG_INLINE struct pgbr_module *pgbr_module_of_data(u64 addr)
 
 /* Not between two branches of the program, and for one thread at a time: */
 void pgbr_modules_learn(u64 pc); /* the module there, if it was not known */
+u32 pgbr_modules_closed(void);   /* looks at all of them; how many there are by now */
 void pgbr_modules_forked(void);
 void pgbr_modules_check(void);   /* loaded modules are looked up again, by the next names */
 /* The address as the file of counts has it; 0: in no module. *gone is set if it is in one that was

@@ -53,7 +53,7 @@ bool pgbr_is_on(void)
 
 /* ---- timers ---- */
 
-static u64 random_of(struct pgbr_thread *t)
+u64 pgbr_random(struct pgbr_thread *t)
 {
     t->random ^= t->random << 13;
     t->random ^= t->random >> 7;
@@ -72,7 +72,7 @@ void pgbr_arm(struct pgbr_thread *t)
         t->timer = (int)pgg_sys_timer_new(t->number, pgbr_options.real_time,
                                           pgbr_signal, t);
     if (t->timer >= 0)
-        pgg_sys_timer_set(t->timer, mean / 2 + random_of(t) % mean);
+        pgg_sys_timer_set(t->timer, mean / 2 + pgbr_random(t) % mean);
 }
 
 static void drop_timer(struct pgbr_thread *t)
@@ -162,6 +162,7 @@ static void begin(struct pgbr_thread *t)
     t->timer = -1;
     t->number = pgg_sys_thread();
     t->random = ((clock_ns(CLOCK_MONOTONIC) ^ (u64)t->number) * UINT64_C(0x9e3779b97f4a7c15)) | 1;
+    t->cut = PGBR_CUT_MOST;
     t->restartable = NULL;
     if (&__rseq_size && __rseq_size)
         t->restartable = (const volatile u64 *)(const void *)(

@@ -6,7 +6,7 @@
 
 #pragma GCC visibility push(hidden)
 
-enum { PGBR_STATE_BYTES = 12 << 10, PGBR_CONTEXT_BYTES = 512 };
+enum { PGBR_STATE_BYTES = 12 << 10, PGBR_CONTEXT_BYTES = 512, PGBR_CUT_MOST = 3 };
 
 struct pgbr_thread {
     struct pgbr_thread *next;
@@ -14,6 +14,7 @@ struct pgbr_thread {
     int number;  /* the kernel's */
     int timer;   /* of its processor time; -1: none */
     u64 random;
+    u32 cut;     /* how often stretches ended early of late, at most PGBR_CUT_MOST */
     const volatile u64 *restartable; /* the kernel's word for restartable sequences, or NULL */
     struct pgbr_engine *engine;      /* that a fault has left to it */
     void *(*start)(void *);          /* of a thread to be: its function, perhaps of thrd_create */
@@ -21,6 +22,7 @@ struct pgbr_thread {
     u64 state_parts;                 /* of the state of vector registers, as for xsave */
     /* The state that the kernel restores when a window ends. */
     char context[PGBR_CONTEXT_BYTES] __attribute__((aligned(64)));
+    char again[PGBR_CONTEXT_BYTES] __attribute__((aligned(64))); /* at the start of a window */
     char state[PGBR_STATE_BYTES] __attribute__((aligned(64)));
 };
 
@@ -30,6 +32,7 @@ extern int pgbr_process; /* the number of the process whose memory this is */
 extern volatile u32 pgbr_lock; /* of the counts and modules; with all signals blocked */
 
 void pgbr_threads_init(void);
+u64 pgbr_random(struct pgbr_thread *t);
 /* The record that a timer's signal names, if it is one of the calling thread; else NULL. */
 struct pgbr_thread *pgbr_thread_of(void *value);
 bool pgbr_thread_is_known(const void *value); /* the record of any thread, also of one that ended */

@@ -3,6 +3,7 @@
 #include "guest_processor.h"
 #include "guest_sys.h"
 #include "guest_walk.h"
+#include "recorder_counting.h"
 #include "recorder_modules.h"
 #include "recorder_options.h"
 #include "recorder_signals.h"
@@ -11,7 +12,7 @@
 
 enum {
     STEP_FLAG = 0x100,
-    INSNS_OF_A_BRANCH = 40, /* beyond which a window is not worth its time */
+    INSNS_OF_A_BRANCH = 1000, /* beyond which a window is not worth its time */
 };
 #define CONTEXT_BYTES (offsetof(ucontext_t, uc_sigmask) + sizeof(u64))
 _Static_assert(CONTEXT_BYTES <= PGBR_CONTEXT_BYTES, "the thread has space for it");
@@ -78,9 +79,12 @@ static enum pgk_branch_counter why_not(struct pgbr_thread *t, const ucontext_t *
     const struct pgbr_module *m = pgbr_module_of(pc);
     pgg_unlock(&pgbr_lock);
     switch (m ? m->code : PGBR_CODE_UNKNOWN) {
-    case PGBR_CODE_UNKNOWN: return PGK_BRANCH_OTHER_CODE;
-    case PGBR_CODE_RESTARTABLE: return PGK_BRANCH_RESTARTABLE;
-    case PGBR_CODE_KNOWN: break;
+    case PGBR_CODE_UNKNOWN:
+        return PGK_BRANCH_OTHER_CODE;
+    case PGBR_CODE_RESTARTABLE:
+        return PGK_BRANCH_RESTARTABLE;
+    case PGBR_CODE_KNOWN:
+        break;
     }
     if (is_behind_call(pc))
         return PGK_BRANCH_AFTER_CALL;
@@ -89,7 +93,8 @@ static enum pgk_branch_counter why_not(struct pgbr_thread *t, const ucontext_t *
     return prepare_state(t, context) ? PGK_BRANCH_COUNTERS : PGK_BRANCH_NO_STATE;
 }
 
-static void begin(struct pgbr_engine *x, struct pgbr_thread *t, ucontext_t *context, u64 now_ns)
+static void begin(struct pgbr_engine *x, struct pgbr_thread *t, ucontext_t *context, u64 now_ns,
+                  u64 length)
 {
     const u64 pc = (u64)context->uc_mcontext.gregs[REG_RIP];
     pgg_copy(t->context, context, CONTEXT_BYTES);
@@ -98,15 +103,41 @@ static void begin(struct pgbr_engine *x, struct pgbr_thread *t, ucontext_t *cont
     x->restartable = t->restartable;
     x->late = x->ending = 0;
     x->n = x->loads_n = x->steps = x->unknown_pc = 0;
-    x->limit = pgbr_options.branches;
+    x->limit = length;
+    x->began_pc = 0;
     x->steps_max = x->limit * INSNS_OF_A_BRANCH;
     x->began_ns = now_ns;
     x->chain_n = pgbr_options.callchain
                      ? pgg_walk_context(context, x->chain, PGBR_CALLERS_MAX)
                      : 0;
-    x->at = x->began_pc = pc;
+    x->at = x->ticked_pc = pc;
     *mask_of(context) |= ~pgbr_fault_signals;
     context->uc_mcontext.gregs[REG_RIP] = (greg_t)pgbr_code_at(x, pc);
+}
+
+/* Copies of a library that was closed are forgotten: they lead to each other, and the program's
+ * code is not looked at in between. */
+static void prepare_stretch(struct pgbr_engine *x, struct pgbr_thread *t)
+{
+    pgg_lock(&pgbr_lock);
+    const u32 closed = pgbr_modules_closed();
+    if (closed != x->closed)
+        pgbr_prepare_code(x);
+    x->closed = closed;
+    pgg_unlock(&pgbr_lock);
+    pgbr_begin_stretch(x, pgbr_random(t) % (2 * pgbr_options.stretch) >> t->cut);
+}
+
+/* A thread whose stretches end early has shorter ones, and now and then a window at once. So has a
+ * new one, which may not live long. */
+static bool begins_with_stretch(struct pgbr_thread *t)
+{
+    if (!pgbr_options.stretch)
+        return false;
+    if (t->cut < PGBR_CUT_MOST)
+        return true;
+    t->cut--;
+    return false;
 }
 
 void pgbr_on_tick(int sig, siginfo_t *info, void *context)
@@ -120,11 +151,18 @@ void pgbr_on_tick(int sig, siginfo_t *info, void *context)
     struct pgbr_engine *x = NULL;
     pgbr_count(PGK_BRANCH_TICKS);
     if (why == PGK_BRANCH_COUNTERS) {
-        x = t->engine ? t->engine : pgbr_engine_take();
+        const bool counts = begins_with_stretch(t);
+        if (t->engine && t->engine->counts != counts)
+            pgbr_engine_free(t->engine);
+        else
+            x = t->engine;
+        x = x ? x : pgbr_engine_take(counts);
         why = PGK_BRANCH_NO_ENGINE;
     }
     if (x) {
-        begin(x, t, context, now_ns);
+        if (x->counts)
+            prepare_stretch(x, t);
+        begin(x, t, context, now_ns, pgbr_options.branches);
         return;
     }
     pgbr_count(why);
@@ -134,9 +172,9 @@ void pgbr_on_tick(int sig, siginfo_t *info, void *context)
 
 /* ---- the end ---- */
 
-static const int of_context[16] = {
-    REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
-    REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
+static const int of_context[16] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP,
+                                   REG_RSI, REG_RDI, REG_R8,  REG_R9,  REG_R10, REG_R11,
+                                   REG_R12, REG_R13, REG_R14, REG_R15};
 
 static void fill_context(const struct pgbr_engine *x, struct pgbr_thread *t)
 {
@@ -149,23 +187,61 @@ static void fill_context(const struct pgbr_engine *x, struct pgbr_thread *t)
     context->uc_mcontext.fpregs = (fpregset_t)(void *)t->state;
 }
 
+static void resume(struct pgbr_engine *x, struct pgbr_thread *t, enum pgk_branch_counter why)
+    __attribute__((noreturn));
+static void resume(struct pgbr_engine *x, struct pgbr_thread *t, enum pgk_branch_counter why)
+{
+    pgbr_count(why);
+    pgbr_arm(t);
+    if (x->late)
+        pgg_sys_signal_queue((int)x->late, &x->late_info);
+    pgbr_count_n(PGK_BRANCH_COST_NS, pgbr_thread_ns() - x->began_ns);
+    pgbr_stub_resume(t->context, &x->busy);
+}
+
+/* A window follows, which begins as at a tick. */
+static void stretch_ends(struct pgbr_engine *x, enum pgk_branch_counter why)
+    __attribute__((noreturn));
+static void stretch_ends(struct pgbr_engine *x, enum pgk_branch_counter why)
+{
+    struct pgbr_thread *t = x->thread;
+    const u64 length = why == PGK_BRANCH_FULL && !x->late
+                           ? pgbr_length_after(x, pgbr_options.branches, pgbr_random(t))
+                           : 0;
+    if (length)
+        t->cut -= t->cut > 0;
+    else
+        t->cut += t->cut < PGBR_CUT_MOST;
+    if (x->unknown_pc) {
+        pgg_lock(&pgbr_lock);
+        pgbr_modules_learn(x->unknown_pc);
+        pgg_unlock(&pgbr_lock);
+    }
+    fill_context(x, t);
+    struct pgbr_engine *next = length ? pgbr_engine_take(false) : NULL;
+    if (!next)
+        resume(x, t, length ? PGK_BRANCH_NO_ENGINE : why);
+    pgg_copy(t->again, t->context, CONTEXT_BYTES);
+    begin(next, t, (ucontext_t *)(void *)t->again, x->began_ns, length);
+    next->began_pc = x->at;
+    next->ticked_pc = x->ticked_pc;
+    pgbr_stub_resume(t->again, &x->busy);
+}
+
 /* All of the thread's registers are kept by now, so that anything may be called. */
 void pgbr_window_ends(struct pgbr_engine *x, enum pgk_branch_counter why)
 {
     struct pgbr_thread *t = x->thread;
     pgg_sys_signals_block(pgbr_fault_signals);
+    if (x->counts)
+        stretch_ends(x, why);
     pgg_lock(&pgbr_lock);
     if (pgbr_table_open())
         pgbr_count_window(x);
     if (x->unknown_pc)
         pgbr_modules_learn(x->unknown_pc);
     pgg_unlock(&pgbr_lock);
-    pgbr_count(why);
     pgbr_count_n(PGK_BRANCH_INSTRUCTIONS, x->steps);
     fill_context(x, t);
-    pgbr_arm(t);
-    if (x->late)
-        pgg_sys_signal_queue((int)x->late, &x->late_info);
-    pgbr_count_n(PGK_BRANCH_COST_NS, pgbr_thread_ns() - x->began_ns);
-    pgbr_stub_resume(t->context, &x->busy);
+    resume(x, t, why);
 }

@@ -5,6 +5,7 @@ usage: record_branches.py PGOKIT LIBRARY ARCHIVE STATIC_ARCHIVE
 """
 
 import bisect
+import math
 import os
 import re
 import signal
@@ -119,9 +120,9 @@ def a_function_that_gold_folded_is_entered(folder):
 def too_few_samples_are_said_to_be(folder):
     """Of a recording at a low rate, also together with one that is told in other counts."""
     program = build(folder, "one_hot_loop.c")
-    for rate in ("20", "30"):
+    for rate in ("3", "5"):
         record(folder, program, options=["--real-time", "-F", rate, "-n", "2", "-o", rate])
-    density, more, said = said_of(folder, "20", "30", binary=program)
+    density, more, said = said_of(folder, "3", "5", binary=program)
     require(density < 50 and more, said)
     times = float(re.search(r"record ([\d.,]+) times", said)[1].replace(",", ""))
     require(1.1 <= times and abs(times / (50 / density) - 1) < 0.2, said)
@@ -588,6 +589,32 @@ def counts_are_true(folder):
             f"of calls {called:.3f}"]
 
 
+def quick_and_slow(folder, program, options):
+    """Branches that were seen in two functions that take equally many."""
+    code, branches, found = Code(program), {}, {}
+    preloaded(folder, "real_time=1:frequency=2000" + options, [program, "400"])
+    [recording] = recordings(folder, "r.")
+    add_counts(recording, code, {}, branches)
+    os.remove(os.path.join(folder, f"r.{recording.process}"))
+    symbols = re.findall(r"^(\w+) (\w+) t (quick|slow)$",
+                         run([tool("nm"), "-S", program], folder).stdout, re.M)
+    for start, size, name in symbols:
+        start, size = int(start, 16), int(size, 16)
+        found[name] = sum(count for (source, _), count in branches.items()
+                          if start <= source < start + size)
+    return found["slow"] / found["quick"] if found["quick"] else math.inf
+
+
+def slow_code_is_not_seen_more_often(folder):
+    """Of two functions with the same branches, one has a division and a load in each turn."""
+    program = build(folder, "quick_slow.c", "-no-pie")
+    by_time = quick_and_slow(folder, program, ":stretch=0")
+    ratio = quick_and_slow(folder, program, "")
+    require(by_time > 4, f"{by_time:.2f} : 1 by time, which shows nothing")
+    require(0.6 < ratio < 1.6, f"{ratio:.2f} : 1, and {by_time:.2f} : 1 by time")
+    return [f"{ratio:.2f} : 1, and {by_time:.2f} : 1 by time"]
+
+
 def main():
     cases = Cases()
     cases.run("counts of a program", counts)
@@ -621,6 +648,7 @@ def main():
     cases.run("an input is never an output", output_is_an_input)
     cases.run("every branch is real", every_branch_is_real)
     cases.run("counts are true", counts_are_true)
+    cases.run("slow code is not seen more often", slow_code_is_not_seen_more_often)
     cases.finish()
 
 
