@@ -195,7 +195,8 @@ void pgbr_make_call(struct pgbr_engine *x, const struct pgbr_block *b)
 {
     enum { RDX = 2, RSI = 6, RDI = 7, R8 = 8, R9 = 9, R10 = 10, R11 = 11 };
     u64 *r = x->regs;
-    if (b->branch.kind != PGBR_SYSTEM || b->source[b->bytes - 1] != 0x05 || !is_quick(r))
+    if (!pgbr_options.stretch || b->branch.kind != PGBR_SYSTEM || b->source[b->bytes - 1] != 0x05 ||
+        !is_quick(r))
         pgbr_leave(x, why_not(b));
     r[0] = (u64)pgg_syscall((long)r[0], (long)r[RDI], (long)r[RSI], (long)r[RDX], (long)r[R10],
                             (long)r[R8], (long)r[R9]);

@@ -12,7 +12,8 @@
 
 enum {
     STEP_FLAG = 0x100,
-    INSNS_OF_A_BRANCH = 1000, /* beyond which a window is not worth its time */
+    INSNS_OF_A_BRANCH = 40,     /* beyond which a window is not worth its time */
+    INSNS_AFTER_STRETCH = 1000, /* where it would be a bias to end it */
 };
 #define CONTEXT_BYTES (offsetof(ucontext_t, uc_sigmask) + sizeof(u64))
 _Static_assert(CONTEXT_BYTES <= PGBR_CONTEXT_BYTES, "the thread has space for it");
@@ -105,7 +106,7 @@ static void begin(struct pgbr_engine *x, struct pgbr_thread *t, ucontext_t *cont
     x->n = x->loads_n = x->steps = x->unknown_pc = 0;
     x->limit = length;
     x->began_pc = 0;
-    x->steps_max = x->limit * INSNS_OF_A_BRANCH;
+    x->steps_max = x->limit * (pgbr_options.stretch ? INSNS_AFTER_STRETCH : INSNS_OF_A_BRANCH);
     x->began_ns = now_ns;
     x->chain_n = pgbr_options.callchain
                      ? pgg_walk_context(context, x->chain, PGBR_CALLERS_MAX)
