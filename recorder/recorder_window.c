@@ -153,10 +153,11 @@ void pgbr_on_tick(int sig, siginfo_t *info, void *context)
     pgbr_count(PGK_BRANCH_TICKS);
     if (why == PGK_BRANCH_COUNTERS) {
         const bool counts = begins_with_stretch(t);
-        if (t->engine && t->engine->counts != counts)
+        if (t->engine && t->engine->counts != counts) {
             pgbr_engine_free(t->engine);
-        else
-            x = t->engine;
+            t->engine = NULL;
+        }
+        x = t->engine;
         x = x ? x : pgbr_engine_take(counts);
         why = PGK_BRANCH_NO_ENGINE;
     }
