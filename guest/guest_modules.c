@@ -205,8 +205,7 @@ static void find_extent(const struct dl_phdr_info *info, struct pgg_module *m)
 {
     for (int i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *p = &info->dlpi_phdr[i];
-        const char *start = (const char *)(info->dlpi_addr + p->p_vaddr),
-                   *end = start + p->p_memsz;
+        const char *start = (const char *)(info->dlpi_addr + p->p_vaddr), *end = start + p->p_memsz;
         if (p->p_type != PT_LOAD)
             continue;
         if ((const char *)m->mapped > start)
@@ -214,6 +213,20 @@ static void find_extent(const struct dl_phdr_info *info, struct pgg_module *m)
         if ((const char *)m->end < end)
             m->end = end;
     }
+}
+
+static struct pgg_module_mark mark_of(const struct dl_find_object *found)
+{
+    return (struct pgg_module_mark){found->dlfo_map_start, found->dlfo_eh_frame};
+}
+
+bool pgg_module_is_still(u64 pc, const struct pgg_module_mark *mark)
+{
+    struct dl_find_object found;
+    if (_dl_find_object((void *)pc, &found))
+        return false;
+    const struct pgg_module_mark now = mark_of(&found);
+    return now.start == mark->start && now.tables == mark->tables;
 }
 
 bool pgg_module_at(u64 pc, struct pgg_module *m)
@@ -234,7 +247,7 @@ bool pgg_module_at(u64 pc, struct pgg_module *m)
             .name = found.dlfo_link_map->l_name,
             .end = found.dlfo_map_end,
             .mapped = found.dlfo_map_start,
-            .tables = found.dlfo_eh_frame,
+            .mark = mark_of(&found),
         };
         find_extent(&info, m);
         find_build_id(&info, &m->segment);

@@ -22,14 +22,19 @@ void pgg_modules_after_fork(void);
 /* The segment of code at an address, looked up without a lock and kept nowhere. */
 struct pgg_module {
     struct pgg_segment segment;
-    u64 file_off;       /* of the segment in its file */
-    const char *name;   /* as the dynamic linker has it: "" is the program */
-    const void *end;    /* of all that is mapped of it */
-    const void *mapped; /* these two differ between modules that lie in the same place, one after */
-    const void *tables; /* the other */
+    u64 file_off;             /* of the segment in its file */
+    const char *name;         /* as the dynamic linker has it: "" is the program */
+    const void *mapped, *end; /* all that is mapped of it */
+    struct pgg_module_mark {
+        const void *start, *tables; /* as the dynamic linker has them */
+    } mark; /* differs between most modules that lie in the same place, one after the other */
 };
-/* False: there is none, or what is there can be written. */
+/* False: there is none, or what is there can be written. Reads the module's headers, so that it
+ * must not be closed meanwhile. */
 bool pgg_module_at(u64 pc, struct pgg_module *m);
+/* Whether the module of this mark is at the address. Reads nothing of it: the dynamic linker
+ * unmaps a module before it forgets it, and a signal may come in between. */
+bool pgg_module_is_still(u64 pc, const struct pgg_module_mark *mark);
 u32 pgg_modules(const struct pgg_segment **segments); /* how many; they stay where they are */
 /* The path of the file of one of these, absolute; "": it is not known. */
 const char *pgg_module_path(u32 segment);

@@ -3,6 +3,7 @@
  * which is kept in the engine. */
 #include "recorder_counting.h"
 
+#include "guest_processor.h"
 #include "recorder_modules.h"
 #include "recorder_writer.h"
 
@@ -53,10 +54,11 @@ static void put_take_back(struct pgbr_writer *w, u32 reg)
     pgbr_put_beside(w, PGBR_LOAD, reg, &w->x->regs[reg]);
 }
 
-/* Faults as the call would, which writes there. */
+/* Faults as the call would, which writes there, and changes nothing. */
 static void put_touch(struct pgbr_writer *w)
 {
     pgbr_put(w, 0xf8244c8b48, 5); /* mov -8(%rsp), %rcx */
+    pgbr_put(w, 0xf8244c8948, 5); /* mov %rcx, -8(%rsp) */
 }
 
 static void put_push(struct pgbr_writer *w, const struct pgbr_block *b, u32 reg)
@@ -201,7 +203,7 @@ void pgbr_begin_stretch(struct pgbr_engine *x, u64 others)
 /* Where memory is slow, the rest is shorter. */
 static void next_part(struct pgbr_engine *x, u64 now)
 {
-    u64 most;
+    u64 most, all;
     switch (x->part++) {
     case 0:
         x->left = TIMED;
@@ -209,8 +211,9 @@ static void next_part(struct pgbr_engine *x, u64 now)
         x->timed_from = now;
         return;
     case 1:
-        x->took = now - x->timed_from - x->paused;
-        most = (u64)MOST * TIMED / (x->took + 1);
+        all = now - x->timed_from;
+        x->took = all > x->paused ? all - x->paused : 1;
+        most = (u64)MOST * TIMED / x->took;
         x->left = x->others < most ? x->others : most;
         if (x->left)
             return;
@@ -228,7 +231,7 @@ u64 pgbr_length_after(const struct pgbr_engine *x, u64 branches, u64 random)
               took = x->took > own + least ? x->took - own : least,
               cycles = branches * PGBR_CYCLES_OF_A_BRANCH * TIMED,
               length = cycles / took + (random % took < cycles % took);
-    return !x->took ? 0 : length < 2 ? 2 : length < PGBR_WINDOW_MAX ? length : PGBR_WINDOW_MAX;
+    return length < 2 ? 2 : length < PGBR_WINDOW_MAX ? length : PGBR_WINDOW_MAX;
 }
 
 /* Code that may be written is looked at each time. */
@@ -250,6 +253,7 @@ static void know_target(struct pgbr_engine *x, struct pgbr_block *b, bool taken,
         lead(b->link[taken], code);
         if (b->gate)
             lead(b->gate, (u64)b->gate - PGBR_CODE_BYTES + 4);
+        pgg_serialize();
     }
 }
 

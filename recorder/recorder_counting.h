@@ -25,12 +25,14 @@ void pgbr_put_counting(struct pgbr_writer *w, struct pgbr_block *b);
 void pgbr_begin_stretch(struct pgbr_engine *x, u64 others);
 /* At the end of a block whose copy does not know where it goes on. */
 u64 pgbr_count_on(struct pgbr_engine *x, struct pgbr_block *b);
-/* The length of a window at the end of a stretch, or 0: the stretch was not timed. */
+/* The length of a window at the end of a whole stretch. */
 u64 pgbr_length_after(const struct pgbr_engine *x, u64 branches, u64 random);
 
 /* recorder_dispatch.c */
 /* The target of a block's branch, which is made; *taken: not to the next instruction by itself. */
 u64 pgbr_target_of(struct pgbr_engine *x, const struct pgbr_block *b, bool *taken);
+/* Why what comes next may only run in its own place, or PGK_BRANCH_COUNTERS. */
+enum pgk_branch_counter pgbr_why_not_on(struct pgbr_engine *x);
 /* The copy of what comes next, unless that may only run in its own place. */
 u64 pgbr_go_on(struct pgbr_engine *x);
 /* What cannot be copied ends the window, unless it is a call of the kernel that may be made here.

@@ -204,20 +204,27 @@ void pgbr_make_call(struct pgbr_engine *x, const struct pgbr_block *b)
     r[R11] = x->flags;
 }
 
-u64 pgbr_go_on(struct pgbr_engine *x)
+enum pgk_branch_counter pgbr_why_not_on(struct pgbr_engine *x)
 {
     if (pgbr_is_own(x->at))
-        pgbr_leave(x, PGK_BRANCH_OWN_CODE);
+        return PGK_BRANCH_OWN_CODE;
     const struct pgbr_module *m = pgbr_module_of(x->at);
     switch (m ? m->code : PGBR_CODE_UNKNOWN) {
     case PGBR_CODE_KNOWN:
-        break;
+        return PGK_BRANCH_COUNTERS;
     case PGBR_CODE_RESTARTABLE:
-        pgbr_leave(x, PGK_BRANCH_RESTARTABLE);
+        return PGK_BRANCH_RESTARTABLE;
     default:
         x->unknown_pc = x->at;
-        pgbr_leave(x, PGK_BRANCH_OTHER_CODE);
+        return PGK_BRANCH_OTHER_CODE;
     }
+}
+
+u64 pgbr_go_on(struct pgbr_engine *x)
+{
+    const enum pgk_branch_counter why = pgbr_why_not_on(x);
+    if (why != PGK_BRANCH_COUNTERS)
+        pgbr_leave(x, why);
     return pgbr_code_at(x, x->at);
 }
 

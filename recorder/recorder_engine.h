@@ -84,7 +84,7 @@ struct pgbr_engine {
     u64 left, others, part;       /* branches of a stretch */
     u64 timed_from, took, paused; /* cycles; `paused`: in C */
     u64 generation;               /* of blocks */
-    u32 closed;                   /* libraries, when the blocks were looked at */
+    u32 changes;                  /* of modules, when the stretch began */
     u64 jump_to, targets_at;
     struct {
         u64 pc, code;

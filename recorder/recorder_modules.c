@@ -69,7 +69,7 @@ void pgbr_modules_learn(u64 pc)
                               .bias = s->bias,
                               .mapped = found.mapped,
                               .mapped_end = found.end,
-                              .tables = found.tables,
+                              .mark = found.mark,
                               .file_off = found.file_off,
                               .code = PGBR_CODE_KNOWN,
                               .file = NO_FILE};
@@ -107,29 +107,32 @@ int mprotect(void *start, size_t bytes, int allowed)
     return err < 0 ? -1 : 0;
 }
 
-static bool is_closed(const struct pgbr_module *m)
-{
-    struct pgg_module now;
-    return !m->end || !pgg_module_at(m->start, &now) || now.mapped != m->mapped ||
-           now.tables != m->tables;
-}
-
 static void note_closed(struct pgbr_module *m)
 {
     m->end = 0;
     pgg_frames_forget(); /* rules for leaving its frames are of what is gone */
 }
 
-u32 pgbr_modules_closed(void)
+/* Another library may lie in the same place, with the same mark, as another build of the one before
+ * may have, so that what the program closes is counted, too. */
+static u32 closings;
+
+void pgbr_modules_closing(void)
 {
-    u32 closed = 0;
+    __atomic_fetch_add(&closings, 1, __ATOMIC_RELAXED);
+}
+
+/* Of numbers that only grow. */
+u32 pgbr_modules_changes(void)
+{
+    u32 changes = __atomic_load_n(&closings, __ATOMIC_RELAXED);
     for (u32 i = 0; i < pgbr_modules_n; i++) {
         struct pgbr_module *m = &pgbr_modules[i];
-        if (m->end && is_closed(m))
+        if (m->end && !pgg_module_is_still(m->start, &m->mark))
             note_closed(m);
-        closed += !m->end;
+        changes += !m->end + m->may_change;
     }
-    return closed;
+    return changes;
 }
 
 /* A child has a file of its own, with its own numbers. */
@@ -154,9 +157,9 @@ static bool is_there(struct pgbr_module *m, u64 pc)
     if (m->checked == window)
         return m->end;
     m->checked = window;
-    if (!pgg_module_at(pc, &now) || now.mapped != m->mapped || now.tables != m->tables) {
+    if (!pgg_module_is_still(pc, &m->mark)) {
         note_closed(m);
-    } else if (m->file == NO_FILE) {
+    } else if (m->file == NO_FILE && pgg_module_at(pc, &now)) {
         name_file(&file, &now);
         m->file = pgbr_table_file(&file);
     }

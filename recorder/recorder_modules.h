@@ -3,6 +3,7 @@
 #ifndef PGBR_MODULES_H
 #define PGBR_MODULES_H
 
+#include "guest_modules.h"
 #include "pgbr.h"
 
 #pragma GCC visibility push(hidden)
@@ -14,7 +15,8 @@ enum pgbr_code {
 };
 struct pgbr_module {
     u64 start, end, bias; /* end is 0 when it was closed */
-    const void *mapped, *mapped_end, *tables;
+    const void *mapped, *mapped_end;
+    struct pgg_module_mark mark;
     enum pgbr_code code;
     u64 file_off; /* of its code in its file */
     bool written; /* to perf.data */
@@ -63,7 +65,9 @@ PGG_INLINE struct pgbr_module *pgbr_module_of_data(u64 addr)
 
 /* Not between two branches of the program, and for one thread at a time: */
 void pgbr_modules_learn(u64 pc); /* the module there, if it was not known */
-u32 pgbr_modules_closed(void);   /* looks at all of them; how many there are by now */
+/* Changes when what lies at an address, or whether it stays as it is, may have changed. */
+u32 pgbr_modules_changes(void);
+void pgbr_modules_closing(void); /* the program has closed a library */
 void pgbr_modules_forked(void);
 void pgbr_modules_check(void);   /* loaded modules are looked up again, by the next names */
 /* The address as the file of counts has it; 0: in no module. *gone is set if it is in one that was

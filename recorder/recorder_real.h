@@ -21,6 +21,7 @@ struct pgbr_real {
     int (*sigwaitinfo)(const sigset_t *, siginfo_t *);
     int (*sigtimedwait)(const sigset_t *, siginfo_t *, const struct timespec *);
     int (*signalfd)(int, const sigset_t *, int);
+    int (*dlclose)(void *); /* of a dynamic program */
 };
 const struct pgbr_real *pgbr_real(void);
 /* A program that is linked with the recorder may run with it preloaded, too. The program's recorder

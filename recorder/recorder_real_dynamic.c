@@ -1,5 +1,6 @@
 /* Functions of the C library in a dynamic program. */
 #include "guest_symbols.h"
+#include "recorder_modules.h"
 #include "recorder_real.h"
 
 #include <dlfcn.h>
@@ -17,9 +18,19 @@ const struct pgbr_real *pgbr_real(void)
     LOOK_UP(sigwaitinfo);
     LOOK_UP(sigtimedwait);
     LOOK_UP(signalfd);
+    LOOK_UP(dlclose);
 #undef LOOK_UP
     __atomic_store_n(&known, true, __ATOMIC_RELEASE);
     return &real;
+}
+
+PGBR_EXPORT int dlclose(void *library);
+
+int dlclose(void *library)
+{
+    const int err = pgbr_real()->dlclose(library);
+    pgbr_modules_closing();
+    return err;
 }
 
 /* Only dynamic programs have this function, so that no program can be linked with -static with the

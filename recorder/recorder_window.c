@@ -46,9 +46,12 @@ static bool prepare_state(struct pgbr_thread *t, const ucontext_t *context)
     return true;
 }
 
+/* Also while the kernel has yet to read that of an engine, after a fault in what ran on it. */
 static bool is_on_other_stack(const ucontext_t *context)
 {
     const u64 sp = (u64)context->uc_mcontext.gregs[REG_RSP];
+    if (pgbr_engine_of_stack(sp))
+        return true;
     return context->uc_stack.ss_size &&
            sp - (u64)context->uc_stack.ss_sp <= context->uc_stack.ss_size;
 }
@@ -116,15 +119,15 @@ static void begin(struct pgbr_engine *x, struct pgbr_thread *t, ucontext_t *cont
     context->uc_mcontext.gregs[REG_RIP] = (greg_t)pgbr_code_at(x, pc);
 }
 
-/* Copies of a library that was closed are forgotten: they lead to each other, and the program's
- * code is not looked at in between. */
+/* Copies lead to each other, and the program's code is not looked at in between. So they are made
+ * anew when a library was closed, or code was made writable. */
 static void prepare_stretch(struct pgbr_engine *x, struct pgbr_thread *t)
 {
     pgg_lock(&pgbr_lock);
-    const u32 closed = pgbr_modules_closed();
-    if (closed != x->closed)
+    const u32 changes = pgbr_modules_changes();
+    if (changes != x->changes)
         pgbr_prepare_code(x);
-    x->closed = closed;
+    x->changes = changes;
     pgg_unlock(&pgbr_lock);
     pgbr_begin_stretch(x, pgbr_random(t) % (2 * pgbr_options.stretch) >> t->cut);
 }
@@ -201,16 +204,21 @@ static void resume(struct pgbr_engine *x, struct pgbr_thread *t, enum pgk_branch
     pgbr_stub_resume(t->context, &x->busy);
 }
 
+/* PGK_BRANCH_COUNTERS: one can begin, where the last branch leads. */
+static enum pgk_branch_counter why_no_window(struct pgbr_engine *x, enum pgk_branch_counter why)
+{
+    return why != PGK_BRANCH_FULL ? why : x->late ? PGK_BRANCH_SIGNAL : pgbr_why_not_on(x);
+}
+
 /* A window follows, which begins as at a tick. */
 static void stretch_ends(struct pgbr_engine *x, enum pgk_branch_counter why)
     __attribute__((noreturn));
 static void stretch_ends(struct pgbr_engine *x, enum pgk_branch_counter why)
 {
     struct pgbr_thread *t = x->thread;
-    const u64 length = why == PGK_BRANCH_FULL && !x->late
-                           ? pgbr_length_after(x, pgbr_options.branches, pgbr_random(t))
-                           : 0;
-    if (length)
+    const bool whole = why == PGK_BRANCH_FULL;
+    why = why_no_window(x, why);
+    if (whole)
         t->cut -= t->cut > 0;
     else
         t->cut += t->cut < PGBR_CUT_MOST;
@@ -220,11 +228,14 @@ static void stretch_ends(struct pgbr_engine *x, enum pgk_branch_counter why)
         pgg_unlock(&pgbr_lock);
     }
     fill_context(x, t);
-    struct pgbr_engine *next = length ? pgbr_engine_take(false) : NULL;
+    if (why != PGK_BRANCH_COUNTERS)
+        resume(x, t, why);
+    struct pgbr_engine *next = pgbr_engine_take(false);
     if (!next)
-        resume(x, t, length ? PGK_BRANCH_NO_ENGINE : why);
+        resume(x, t, PGK_BRANCH_NO_ENGINE);
     pgg_copy(t->again, t->context, CONTEXT_BYTES);
-    begin(next, t, (ucontext_t *)(void *)t->again, x->began_ns, length);
+    begin(next, t, (ucontext_t *)(void *)t->again, x->began_ns,
+          pgbr_length_after(x, pgbr_options.branches, pgbr_random(t)));
     next->began_pc = x->at;
     next->ticked_pc = x->ticked_pc;
     pgbr_stub_resume(t->again, &x->busy);

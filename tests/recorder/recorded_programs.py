@@ -286,6 +286,22 @@ def stress(folder):
     return [f"{windows} windows in {runs} runs"]
 
 
+def another_build_of_a_library(folder):
+    """It is loaded where the one before was, and has its own code."""
+    for number in (0, 1):
+        source = os.path.join(folder, f"number{number}.c")
+        with open(source, "w", encoding="utf-8") as file:
+            file.write(f"int number(void) {{ return {number}; }}\n")
+        run([tool("gcc"), "-O2", "-shared", "-fPIC", source, "-o",
+             os.path.join(folder, f"number{number}.so")], folder)
+    argv = [build(folder, "reloaded.c"), "6000", "./number0.so", "./number1.so"]
+    require(run(argv, folder).stdout == "in the same place, 0 wrong\n", "another place")
+    told = preloaded(folder, "real_time=1:frequency=5000", argv)
+    require(told.stdout == "in the same place, 0 wrong\n", told.stdout)
+    [recording] = recordings(folder, "r.")
+    require(recording.counters["WINDOWS"] > 20, recording.ended())
+
+
 def odd_instructions(folder):
     """10,000 windows that begin at random places among instructions that are seldom met."""
     program = build(folder, "odd.c", "-no-pie", "-mno-red-zone")
@@ -369,6 +385,7 @@ def main():
     cases.run("on for a time, twice", switched_on_for_a_time)
     cases.run("descriptors of the program", descriptors)
     cases.run("programs print the same", programs)
+    cases.run("another build of a library in the same place", another_build_of_a_library)
     cases.run("odd instructions", odd_instructions)
     cases.run("stress", stress)
     cases.finish()

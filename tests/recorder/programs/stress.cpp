@@ -85,7 +85,7 @@ static u64 part_signals()
     return h;
 }
 
-// ---- faults: the handler sees where, and goes on behind
+// ---- faults: the handler sees where, and goes on behind; or it returns from what is no function
 
 static char stack_memory[65536];
 static volatile long faults;
@@ -94,12 +94,22 @@ static void on_fault(int, siginfo_t *info, void *context)
 {
     auto *c = static_cast<ucontext_t *>(context);
     note(context);
-    faults = faults + (info->si_addr == bad);
-    c->uc_mcontext.gregs[REG_RIP] += 3; // mov (%rdi), %rax
-    c->uc_mcontext.gregs[REG_RAX] = 42;
+    greg_t *regs = c->uc_mcontext.gregs;
+    faults = faults + (info->si_addr == bad || !info->si_addr) +
+             1000000L * !sigisemptyset(&c->uc_sigmask);
+    if (regs[REG_RIP]) {
+        regs[REG_RIP] += 3; // mov (%rdi), %rax
+        regs[REG_RAX] = 42;
+        return;
+    }
+    regs[REG_RIP] = *reinterpret_cast<greg_t *>(regs[REG_RSP]);
+    regs[REG_RSP] += static_cast<greg_t>(sizeof(greg_t));
+    regs[REG_RAX] = 43;
 }
-extern "C" u64 load_from(const void *);
-__asm__(".globl load_from\nload_from:\n  movq (%rdi), %rax\n  addq $1, %rax\n  ret\n");
+extern "C" u64 load_from(const void *), call_to(u64 (*)());
+__asm__(".globl load_from\nload_from:\n  movq (%rdi), %rax\n  addq $1, %rax\n  ret\n"
+        ".globl call_to\ncall_to:\n  subq $8, %rsp\n  call *%rdi\n  addq $8, %rsp\n  ret\n");
+static __attribute__((noinline)) u64 seven() { return 7; }
 
 static u64 part_faults()
 {
@@ -112,6 +122,7 @@ static u64 part_faults()
     u64 h = 1, good = 7;
     for (int i = 0; i < rounds * 20; i++) {
         h = mix(h, load_from(i % 3 ? static_cast<void *>(&good) : bad));
+        h = mix(h, call_to(i % 5 ? seven : nullptr));
         h = work(h, 100);
     }
     signal(SIGSEGV, SIG_DFL);
@@ -253,19 +264,31 @@ static u64 part_dlopen()
 extern "C" u64 patched(void);
 __asm__(".globl patched\n.p2align 6\npatched:\n  movl $1, %eax\n  ret\n  .p2align 6\n");
 
+static __attribute__((noinline)) u64 call_patched(u64 h, int n)
+{
+    for (int i = 0; i < n; i++)
+        h = mix(h, patched());
+    return h;
+}
+
 static u64 part_code()
 {
     u64 h = 1;
     auto *page = reinterpret_cast<char *>(reinterpret_cast<u64>(patched) & ~4095UL);
     auto *made = static_cast<unsigned char *>(mmap(
         nullptr, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    h = call_patched(h, rounds * 2000); // copies of it are made, and lead to each other
     mprotect(page, 8192, PROT_READ | PROT_WRITE | PROT_EXEC);
+    for (int i = 0; i < rounds; i++) {
+        reinterpret_cast<unsigned char *>(patched)[1] = static_cast<unsigned char>(i * 3);
+        h = call_patched(h, 2000);
+    }
     for (int i = 0; i < rounds * 10; i++) {
         const unsigned char code[] = {0xb8, static_cast<unsigned char>(i), 0, 0, 0, 0xc3};
         std::memcpy(made, code, sizeof code);
         reinterpret_cast<unsigned char *>(patched)[1] = static_cast<unsigned char>(i * 7);
         for (int k = 0; k < 20; k++) {
-            h = mix(h, patched());
+            h = call_patched(h, 1);
             h = mix(h, reinterpret_cast<u64 (*)()>(made)());
         }
     }
