@@ -130,13 +130,19 @@ static void put_indirect(struct pgbr_writer *w, const struct pgbr_block *b)
     put_keep(w, PGBR_RAX);
     put_keep(w, PGBR_RDX);
     pgbr_put(w, 0xc0900f9f, 4); /* lahf; seto %al */
-    pgbr_put(w, 0xca8948, 3);   /* mov %rcx, %rdx */
+    pgbr_put(w, 0xca8948, 3);   /* mov %rcx, %rdx; as pgbr_targets_of */
+    pgbr_put(w, 0x04eac148, 4); /* shr $4, %rdx */
+    pgbr_put(w, 0xca3148, 3);   /* xor %rcx, %rdx */
     pgbr_put(w, 0xe281, 2);
     pgbr_put(w, PGBR_TARGETS - 1, 4);                      /* and $.., %edx */
-    pgbr_put(w, 0x04e2c148, 4);                            /* shl $4, %rdx */
+    pgbr_put(w, 0x05e2c148, 4);                            /* shl $5, %rdx */
     pgbr_put_beside(w, 0x03, PGBR_RDX, &w->x->targets_at); /* add */
     pgbr_put(w, 0x0a3b48, 3);                              /* cmp (%rdx), %rcx */
+    uint8_t *first = put_skip(w, 0x74);
+    pgbr_put(w, 0x10c28348, 4); /* add $16, %rdx */
+    pgbr_put(w, 0x0a3b48, 3);   /* cmp (%rdx), %rcx */
     uint8_t *unknown = put_skip(w, 0x75);
+    to_here(w, first);
     pgbr_put(w, 0x08528b48, 4); /* mov 8(%rdx), %rdx */
     pgbr_put_beside(w, PGBR_STORE, PGBR_RDX, &w->x->jump_to);
     pgbr_put_beside(w, 0xff, 1, &w->x->left); /* dec */
@@ -247,8 +253,10 @@ static void know_target(struct pgbr_engine *x, struct pgbr_block *b, bool taken,
     if (may_change(b->pc) || may_change(target))
         return;
     if (b->branch.kind >= PGBR_JUMP_TO) {
-        x->targets[target % PGBR_TARGETS].pc = target;
-        x->targets[target % PGBR_TARGETS].code = code;
+        struct pgbr_target *known = pgbr_targets_of(x, target);
+        if (known[0].pc != target)
+            known[1] = known[0];
+        known[0] = (struct pgbr_target){target, code};
     } else if (b->link[taken]) {
         lead(b->link[taken], code);
         if (b->gate)

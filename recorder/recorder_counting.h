@@ -14,7 +14,7 @@
 #pragma GCC visibility push(hidden)
 
 enum {
-    PGBR_COUNTING_MOST = 200,    /* bytes of what follows a block, without the jump to C */
+    PGBR_COUNTING_MOST = 220,    /* bytes of what follows a block, without the jump to C */
     PGBR_CYCLES_OF_A_BRANCH = 8, /* at which a window has the length that was asked for */
 };
 

@@ -49,7 +49,8 @@ enum {
     PGBR_BLOCKS = 1500,
     PGBR_SLOTS = 4096,
     PGBR_STACK = 64 << 10,
-    PGBR_TARGETS = 4096
+    PGBR_TARGETS = 2048, /* sets of */
+    PGBR_WAYS = 2
 };
 
 struct pgbr_thread;
@@ -86,11 +87,11 @@ struct pgbr_engine {
     u64 generation;               /* of blocks */
     u32 changes;                  /* of modules, when the stretch began */
     u64 jump_to, targets_at;
-    struct {
+    struct pgbr_target {
         u64 pc, code;
-    } targets[PGBR_TARGETS];
-    u64 unknown_pc;                  /* code that no module known so far has */
-    uint8_t *code, *code_at, *write; /* `write`: where code_at is written */
+    } targets[PGBR_TARGETS][PGBR_WAYS]; /* of indirect branches, by address; the last one first */
+    u64 unknown_pc;                     /* code that no module known so far has */
+    uint8_t *code, *code_at, *write;    /* `write`: where code_at is written */
     u32 blocks_n;
     uint16_t slots[PGBR_SLOTS]; /* by address: number of a block plus one */
     struct pgbr_block blocks[PGBR_BLOCKS];
@@ -98,6 +99,12 @@ struct pgbr_engine {
     struct pgbr_load loads[PGBR_LOADS_MAX];
     char space[PGBR_STACK] __attribute__((aligned(64)));
 };
+
+/* Functions begin at multiples of 16. */
+PGG_INLINE struct pgbr_target *pgbr_targets_of(struct pgbr_engine *x, u64 pc)
+{
+    return x->targets[(pc >> 4 ^ pc) % PGBR_TARGETS];
+}
 
 struct pgbr_engine *pgbr_engine_take(bool counts); /* NULL: none is free */
 void pgbr_engine_free(struct pgbr_engine *x);

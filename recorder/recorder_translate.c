@@ -28,7 +28,7 @@ void pgbr_prepare_code(struct pgbr_engine *x)
     x->generation++;
     x->targets_at = (u64)x->targets;
     for (u32 i = 0; x->counts && i < PGBR_TARGETS; i++)
-        x->targets[i].pc = i + 1; /* which is never looked for here */
+        x->targets[i][0].pc = x->targets[i][1].pc = i == 1 ? 2 : 1; /* are not looked for here */
     for (u32 i = 0; i < PGBR_SLOTS; i++)
         x->slots[i] = 0;
 }
