@@ -156,10 +156,12 @@ static enum pgk_branch_counter why_not(const struct pgbr_block *b)
 
 /* ---- calls of the kernel ---- */
 
+/* An empty one may be the kernel's own, which may wait (trace_pipe) or change code (mem). */
 static bool is_regular(u64 file)
 {
     struct stat s;
-    return !pgg_syscall(__NR_fstat, (long)file, (long)&s, 0, 0, 0, 0) && S_ISREG(s.st_mode);
+    return !pgg_syscall(__NR_fstat, (long)file, (long)&s, 0, 0, 0, 0) && S_ISREG(s.st_mode) &&
+           s.st_size;
 }
 
 /* Those that wait for nobody and change no code: of memory without code, and of regular files. If

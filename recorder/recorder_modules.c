@@ -17,6 +17,10 @@
 struct pgbr_module pgbr_modules[PGK_BRANCH_MODULES_MAX];
 u32 pgbr_modules_n, pgbr_modules_last;
 
+/* Of each, as the file of counts has it. Made while code of it runs, as another thread may close it
+ * later. */
+static struct pgk_branch_module files[PGK_BRANCH_MODULES_MAX];
+
 enum { NO_FILE = PGK_BRANCH_MODULES_MAX }; /* it has no number yet, or the table is full */
 
 static u32 window;
@@ -75,6 +79,7 @@ void pgbr_modules_learn(u64 pc)
                               .file = NO_FILE};
     if (has_restartable((const uint8_t *)s->start, (const uint8_t *)s->end))
         m->code = PGBR_CODE_RESTARTABLE;
+    name_file(&files[pgbr_modules_n], &found);
     __atomic_store_n(&pgbr_modules_n, pgbr_modules_n + 1, __ATOMIC_RELEASE);
 }
 
@@ -150,19 +155,15 @@ void pgbr_modules_check(void)
 }
 
 /* A closed library has no addresses any more; its place among the modules stays empty. */
-static bool is_there(struct pgbr_module *m, u64 pc)
+static bool is_there(struct pgbr_module *m)
 {
-    struct pgg_module now;
-    struct pgk_branch_module file;
     if (m->checked == window)
         return m->end;
     m->checked = window;
-    if (!pgg_module_is_still(pc, &m->mark)) {
+    if (!pgg_module_is_still(m->start, &m->mark))
         note_closed(m);
-    } else if (m->file == NO_FILE && pgg_module_at(pc, &now)) {
-        name_file(&file, &now);
-        m->file = pgbr_table_file(&file);
-    }
+    else if (m->file == NO_FILE)
+        m->file = pgbr_table_file(&files[m - pgbr_modules]);
     return m->end;
 }
 
@@ -170,7 +171,7 @@ static u64 name_in(struct pgbr_module *m, u64 addr, bool *gone)
 {
     if (!m)
         return 0;
-    if (!is_there(m, m->start)) {
+    if (!is_there(m)) {
         *gone = true;
         return 0;
     }

@@ -18,11 +18,11 @@ struct pgbr_module {
     const void *mapped, *mapped_end;
     struct pgg_module_mark mark;
     enum pgbr_code code;
-    u64 file_off; /* of its code in its file */
-    bool written; /* to perf.data */
+    u64 file_off;    /* of its code in its file */
+    bool written;    /* to perf.data */
     bool may_change; /* the program made its code writable */
-    u32 file;    /* number of its file, once it is named */
-    u32 checked; /* in which window it was looked up again */
+    u32 file;        /* number of its file, once it is named */
+    u32 checked;     /* in which window it was looked up again */
 };
 /* The recorder may be linked into the program, so that its code is not known by its module: the
  * ends of its section, which the linker defines. */
@@ -69,7 +69,7 @@ void pgbr_modules_learn(u64 pc); /* the module there, if it was not known */
 u32 pgbr_modules_changes(void);
 void pgbr_modules_closing(void); /* the program has closed a library */
 void pgbr_modules_forked(void);
-void pgbr_modules_check(void);   /* loaded modules are looked up again, by the next names */
+void pgbr_modules_check(void); /* loaded modules are looked up again, by the next names */
 /* The address as the file of counts has it; 0: in no module. *gone is set if it is in one that was
  * closed in the meantime. */
 u64 pgbr_module_name(u64 pc, bool *gone);

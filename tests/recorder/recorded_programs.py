@@ -19,8 +19,11 @@ from recording import Recording
 
 STRESS_SECONDS = int(os.environ.get("PGOKIT_TEST_STRESS", "0"))
 RATES = ("frequency=250", "frequency=2000:loads=1", "frequency=5000",
-         "frequency=2000:callchain=1:perf=1")
-HIGHEST_RATES = ("frequency=10000", "frequency=10000:loads=1", "frequency=10000:callchain=1:perf=1")
+         "frequency=2000:callchain=1:perf=1", "frequency=5000:stretch=50000",
+         "frequency=2000:loads=1:stretch=50000", "frequency=2000:callchain=1:stretch=50000")
+HIGHEST_RATES = ("frequency=10000", "frequency=10000:loads=1",
+                 "frequency=10000:callchain=1:perf=1", "frequency=10000:stretch=50000",
+                 "frequency=10000:loads=1:stretch=50000")
 
 
 def exported_calls(folder, *library):
@@ -296,7 +299,7 @@ def another_build_of_a_library(folder):
              os.path.join(folder, f"number{number}.so")], folder)
     argv = [build(folder, "reloaded.c"), "6000", "./number0.so", "./number1.so"]
     require(run(argv, folder).stdout == "in the same place, 0 wrong\n", "another place")
-    told = preloaded(folder, "real_time=1:frequency=5000", argv)
+    told = preloaded(folder, "real_time=1:frequency=5000:stretch=50000", argv)
     require(told.stdout == "in the same place, 0 wrong\n", told.stdout)
     [recording] = recordings(folder, "r.")
     require(recording.counters["WINDOWS"] > 20, recording.ended())
@@ -307,8 +310,9 @@ def odd_instructions(folder):
     program = build(folder, "odd.c", "-no-pie", "-mno-red-zone")
     plain = run([program, "2000000"], folder).stdout
     windows = runs = 0
-    while windows < 10000 or runs < 3:
-        options = f"frequency=10000:branches={(2, 32, 100)[runs % 3]}:loads={runs % 2}"
+    while windows < 10000 or runs < 6:
+        options = (f"frequency=10000:branches={(2, 32, 100)[runs % 3]}:loads={runs % 2}"
+                   f":stretch={(0, 20000)[runs // 3 % 2]}")
         windows += stress_once(folder, program, "2000000", options, plain)
         runs += 1
         require(runs < 100, f"{windows} windows in {runs} runs")
