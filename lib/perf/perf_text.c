@@ -341,12 +341,19 @@ static bool is_source_line(const uint8_t *line, const uint8_t *end)
     return p && p + 1 == end && *p == ']';
 }
 
+/* Notes of perf begin with #, those that people wrote into a text with two slashes. They may name
+ * branches. */
+static bool is_note(const uint8_t *line, const uint8_t *end)
+{
+    return *line == '#' || pgk_text_word(line, end, "//");
+}
+
 /* A line that is no plain address. */
 static int read_other(struct pgk_text_reader *t, const uint8_t *line, const uint8_t *end)
 {
     static const char keyword[] = "PERF_RECORD_";
     struct pgk_text_head head;
-    if (*line == '#')
+    if (is_note(line, end))
         return 0;
     if (t->is_dump || memmem(line, (size_t)(end - line), keyword, strlen(keyword)))
         return pgk_text_read_record(t, line, end);
