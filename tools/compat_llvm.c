@@ -122,7 +122,7 @@ static void choose_merge(struct compat_call *call)
     else
         compat_add_words(call, "--to=%s", indexed_target(call));
     if (call->has_kind && call->kind == PGK_KIND_INSTR) {
-        compat_add_words(call, "--keep-going", NULL);
+        compat_add_words(call, "--keep-first", NULL);
         add_zero_share(call);
     }
 }

@@ -42,7 +42,7 @@ struct merge {
     enum pgk_instr_form form;
     uint32_t raw_version; /* 0: the newest */
     struct pgk_indexed_write_opts write;
-    bool partial, sparse, keep_going;
+    bool partial, sparse, keep_going, keep_first;
     const char *function, *no_function; /* patterns */
     const char *remap;                  /* file with pairs of names */
     const char *samples;                /* file to supplement the counters with */
@@ -98,6 +98,9 @@ static const struct option_row output_rows[] = {
     {"sparse", 0, NULL, "leave out functions that never ran", OPTION_FLAG(struct merge, sparse)},
     {"keep-going", 0, NULL, "leave out functions whose inputs contradict each other",
      OPTION_FLAG(struct merge, keep_going)},
+    {"keep-first", 0, NULL, "or keep such functions as the first input that has them",
+     OPTION_FLAG(struct merge, keep_first),
+     .page = "what other inputs counted of them is lost; each is named"},
     {"function", 0, "REGEX", "only functions that match; extended syntax",
      OPTION_TEXT(struct merge, function),
      .page = "a match may be anywhere in the name; heap data is kept"},
@@ -207,6 +210,7 @@ static void parse(struct merge *m, int argc, char **argv)
     };
     option_parse(m->verb, converts ? convert_groups : merge_groups, argc, argv, m);
     merge_inputs_check(&m->shared);
+    m->keep_going |= m->keep_first;
     m->inputs = argv + optind;
     m->n_inputs = (size_t)(argc - optind);
     m->form = chosen_form(m);
@@ -358,6 +362,12 @@ static void warn_of_sums(const struct merge *m)
                     "hold, 2^64 - 3, and stays there\n", pgk_human_text(safe, sizeof safe, f.name));
             say_merged(file, "counters", PGK_E_LIMIT, "counter", f.name);
         }
+        if (pgk_instr_mixed(m->instr, i)) {
+            fprintf(stderr, "pgokit: note: %s: counted in one input, and only known to be hot or "
+                    "warm in another; the counts are kept\n",
+                    pgk_human_text(safe, sizeof safe, f.name));
+            say_merged(file, "counters", PGK_E_MISMATCH, "counters", f.name);
+        }
         if (has_value_twice(m->instr, i)) {
             fprintf(stderr, "pgokit: warning: %s: a memory operation has one size twice, which "
                     "compilers may refuse\n", pgk_human_text(safe, sizeof safe, f.name));
@@ -382,8 +392,9 @@ static void print_conflicts(const struct merge *m)
     }
     fprintf(stderr, "pgokit: %zu function%s %s in shape from input to input%s\n", n,
             n == 1 ? "" : "s", n == 1 ? "differs" : "differ",
-            m->keep_going ? n == 1 ? " and is left out" : " and are left out"
-                          : "; --keep-going leaves such functions out");
+            m->keep_first   ? "; the first input that has it counts"
+            : m->keep_going ? n == 1 ? " and is left out" : " and are left out"
+                            : "; --keep-going leaves such functions out");
 }
 
 static int by_text(const void *a, const void *b)
@@ -494,7 +505,9 @@ static void choose_version(struct merge *m)
 static int prepare(struct merge *m, struct pgk_err *err)
 {
     int status = prepare_heap(m, err);
-    if (!status && m->keep_going)
+    if (!status && m->keep_first)
+        pgk_instr_keep_conflicts(m->instr);
+    else if (!status && m->keep_going)
         status = pgk_instr_drop_conflicts(m->instr, err);
     if (!status && m->samples)
         status = supplement(m, err);

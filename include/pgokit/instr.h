@@ -95,6 +95,9 @@ size_t pgk_instr_uniformity(const struct pgk_instr *profile, size_t i, uint8_t *
  * compiled, has changed between the inputs. All hashes are kept, and compilers take the one that
  * fits. */
 bool pgk_instr_changed(const struct pgk_instr *profile, size_t i);
+/* True for a function 0 <= i < pgk_instr_functions() that was counted in some inputs and is only
+ * known to be hot or warm in others: its counts are those of the former. */
+bool pgk_instr_mixed(const struct pgk_instr *profile, size_t i);
 
 /* What else a profile holds. */
 size_t pgk_instr_binary_ids(const struct pgk_instr *profile);
@@ -179,7 +182,7 @@ void pgk_instr_summary(const struct pgk_instr *profile, bool contextual,
 
 /* Functions whose inputs contradict each other: equal name and hash, but another number of
  * counters, bitmap bytes or value sites. A profile with such functions cannot be
- * written. */
+ * written, unless they are dropped or kept. */
 struct pgk_instr_conflict {
     size_t struct_size; /* sizeof(struct pgk_instr_conflict), set by the caller */
     const char *name; /* linkage name of the function */
@@ -196,6 +199,9 @@ void pgk_instr_conflict(const struct pgk_instr *profile, size_t i,
 /* Takes the functions in conflict out, after the last input; they stay in the list of
  * conflicts. PGK_E_NOMEM. */
 int pgk_instr_drop_conflicts(struct pgk_instr *profile, struct pgk_err *err);
+/* Or leaves them, after the last input, as the first input that has them, with all that agree with
+ * it; they stay in the list of conflicts. */
+void pgk_instr_keep_conflicts(struct pgk_instr *profile);
 
 /* Adds all of `from`, each count times `weight` (1 or more), to `into`; counts that get too
  * large stay at the largest. The result does not depend on the order of additions.

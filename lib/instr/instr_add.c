@@ -230,6 +230,7 @@ static void merge_counts(struct pgk_instr_func *f, const struct pgk_instr_record
                          uint64_t weight)
 {
     bool pseudo = is_pseudo(count_at(r, 0));
+    f->mixed |= pseudo != f->pseudo;
     if (PGK_LIKELY(!f->pseudo && !pseudo)) {
         if (has_counts(r))
             add_counts(f, r, weight);
@@ -464,6 +465,7 @@ static int copy_function(struct pgk_instr_adder *a, const struct whole *w,
     struct pgk_instr_func *sum =
         &a->profile->funcs.v[pgk_instr_find(a->profile, name->ref, f->hash)];
     sum->inputs += f->inputs - 1;
+    sum->mixed |= f->mixed;
     /* With several inputs, equal counts are ordered by value, not by the order of this input. */
     if (f->merged && !sum->merged)
         sort_sites(sum);

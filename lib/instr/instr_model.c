@@ -245,10 +245,21 @@ void pgk_instr_conflict(const struct pgk_instr *p, size_t i, struct pgk_instr_co
     PGK_RESULT_GIVE(conflict, &result);
 }
 
+void pgk_instr_keep_conflicts(struct pgk_instr *p)
+{
+    p->keeps_disputed = true;
+}
+
+bool pgk_instr_mixed(const struct pgk_instr *p, size_t i)
+{
+    assert(i < p->funcs.n);
+    return p->funcs.v[i].mixed;
+}
+
 int pgk_instr_check_writable(const struct pgk_instr *p, const char *path, const char *format,
                              struct pgk_err *err)
 {
-    for (size_t i = 0; p && i < p->disputes.n; i++) {
+    for (size_t i = 0; p && !p->keeps_disputed && i < p->disputes.n; i++) {
         const struct pgk_instr_dispute *d = &p->disputes.v[i];
         const struct pgk_instr_name *name = &p->names.list.v[d->name];
         if (pgk_instr_find(p, name->ref, d->hash) != PGK_INDEX_NONE)

@@ -60,6 +60,7 @@ struct pgk_instr_func {
     uint32_t n_counts, n_bitmap;
     uint32_t n_sites[PGK_VALUE_KINDS];
     bool pseudo;   /* only known to be hot or warm */
+    bool mixed;    /* that in one input, and counted in another */
     bool disputed; /* inputs contradict each other: in no output */
     bool merged;   /* of several inputs; sites are sorted by value, then largest count first.
                       Of one input: as there, which decides between equal counts */
@@ -92,6 +93,7 @@ struct pgk_instr {
     PGK_VEC(struct pgk_instr_func) funcs;
     struct pgk_index func_index; /* by name ref and hash */
     PGK_VEC(struct pgk_instr_dispute) disputes;
+    bool keeps_disputed; /* such functions are in outputs, as the first input has them */
     PGK_VEC(struct pgk_instr_id) binary_ids;
     struct pgk_index id_index;
     PGK_VEC(struct pgk_instr_trace) traces;
