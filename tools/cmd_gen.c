@@ -195,6 +195,11 @@ static const struct option_row output_rows[] = {
      "addresses of such counts begin at the first executable segment, the first loadable one, or "
      "at none: they are those of the file", OPTION_CHOICE(struct gen, opts.raw_base, raw_bases),
      .page = "both where they are written and where they are read; `executable` is the default"},
+    {"any-ranges", 0, NULL,
+     "count such ranges as they are, even if control cannot have run through them",
+     OPTION_FLAG(struct gen, opts.any_ranges),
+     .page = "also those that begin or end within an instruction. Otherwise they are left out, and "
+             "counts of another build are refused"},
     {"all-functions", 0, NULL, "by lines: functions without samples, too, with 0 on each line",
      OPTION_FLAG(struct gen, opts.all_functions)},
     {"sum-totals", 0, NULL, "totals of functions are the sums of their lines",

@@ -355,6 +355,8 @@ static void choose_profgen(struct compat_call *call)
     const char *format = compat_value(call, "format");
     if (format && !strcmp(format, "text") && call->release >= FIRST_WITH_TYPES)
         compat_add_words(call, "--vtables", NULL);
+    if (compat_value(call, "unsymbolized-profile"))
+        compat_add_words(call, "--any-ranges", NULL);
     if (!compat_is_true(call, "show-disassembly-only"))
         return;
     call->words.n = 0;

@@ -128,6 +128,8 @@ struct pgk_gen_opts {
                                 * inlining; 0: 1500 */
     uint32_t density_share;    /* millionths of all samples that the density is of; 0: 990000 */
     uint32_t inline_cold_size; /* bytes up to which cold calls are; 0: none */
+    bool any_ranges; /* ranges of address counts count where they touch code, even if control cannot
+                      * have run through them; pgk_gen_stats has them as unfit or bad */
 };
 
 /* Why something was left out, with what it was the first time. */

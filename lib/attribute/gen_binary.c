@@ -54,7 +54,7 @@ static void drop_impossible(struct pgk_gen_binary *b, struct pgk_call_counts *ra
         stats->ranges += r->count;
         if (r->impossible)
             bad_range(stats, b->elf, r->from, r->to, r->count);
-        else
+        if (!r->impossible || (b->any_ranges && r->from <= r->to))
             ranges->list.v[kept++] = *r;
     }
     ranges->list.n = kept;
@@ -93,10 +93,11 @@ static void drop_bad_ranges(struct pgk_gen_binary *b, struct pgk_gen_stats *stat
     for (size_t i = 0; i < ranges->list.n; i++) {
         const struct pgk_pair *r = &ranges->list.v[i];
         stats->ranges += r->count;
-        if (pgk_code_is_straight(&b->code, r->from, r->to))
-            ranges->list.v[kept++] = *r;
-        else
+        bool possible = pgk_code_is_straight(&b->code, r->from, r->to);
+        if (!possible)
             bad_range(stats, b->elf, r->from, r->to, r->count);
+        if (possible || (b->any_ranges && r->from <= r->to))
+            ranges->list.v[kept++] = *r;
     }
     ranges->list.n = kept;
     drop_impossible(b, &b->calls.ranges, stats);

@@ -22,6 +22,7 @@ struct pgk_gen_binary {
     bool flow_sensitive;           /* its discriminators are */
     bool plain_discriminators;     /* they are numbers, not made up of LLVM's parts */
     bool sum_lines;                /* counts of the instructions of a line are added up */
+    bool any_ranges;               /* ranges count even if control cannot have run through them */
     struct pgk_symboliser *sym;    /* once needed; NULL without debug information */
     struct pgk_probes *probes;     /* once needed */
     struct pgk_steps steps;        /* of the input that is being read, with calling contexts */

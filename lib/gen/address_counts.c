@@ -116,6 +116,24 @@ static bool is_place(struct reader *r, const struct pgk_pair *p, bool branch)
            (pgk_code_is(code, p->from) || (branch && p->from == PGK_ADDR_EXTERNAL));
 }
 
+/* Makes a range one from instruction to instruction, by leaving off what is none. False if nothing
+ * is left of it. */
+static bool fit(struct reader *r, struct pgk_pair *range)
+{
+    struct pgk_code *code = r->into->code;
+    if (range->from > range->to || !code->span)
+        return false;
+    const uint64_t last = code->base + code->span - 1;
+    range->from = range->from < code->base ? code->base : range->from;
+    range->to = range->to > last ? last : range->to;
+    range->from = pgk_code_first(code, range->from, range->to);
+    if (range->from == UINT64_MAX)
+        return false;
+    while (!pgk_code_is(code, range->to))
+        range->to--;
+    return true;
+}
+
 /* Whether a range can be is looked at once. */
 static bool add_named(struct reader *r, const struct pgk_pair *p, bool branch)
 {
@@ -184,7 +202,7 @@ static void note_unfit(struct reader *r, const char *what, uint64_t count)
 static int check_fit(struct reader *r)
 {
     const struct pgk_address_counts *c = r->into;
-    if (!r->unfit_what ||
+    if (!r->unfit_what || c->any_ranges ||
         (double)c->unfit < PGK_GEN_UNFIT_PERCENT / 100.0 * (double)c->seen)
         return 0;
     r->line = r->unfit_line;
@@ -218,7 +236,8 @@ static int read_pairs(struct reader *r, bool branch)
         r->into->seen = pgk_add_saturated(r->into->seen, p.count);
         if (!is_place(r, &p, branch)) {
             note_unfit(r, what, p.count);
-            continue;
+            if (branch || !r->into->any_ranges || !fit(r, &p))
+                continue;
         }
         p.count = divide(p.count, r->divisor);
         if (!add_pair(r, &p, branch))

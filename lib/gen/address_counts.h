@@ -28,6 +28,7 @@ struct pgk_address_counts {
     uint64_t base;
     struct pgk_context_limits limits; /* in writing, of contexts of calls */
     bool contexts;
+    bool any_ranges; /* in reading: those that cannot be count, too */
     bool as_seen;   /* in reading: counts are divided by the scale */
     uint64_t scale; /* by which what windows of the branch recorder saw was multiplied; 0: it was
                      * not, or the text does not say */

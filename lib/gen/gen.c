@@ -154,12 +154,14 @@ static int add_raw(struct pgk_gen *g, const struct pgk_filemap *map, const char 
     struct pgk_gen_binary *b = &g->images.v[0];
     struct pgk_source src = {.file = path, .format = "address counts"};
     PGK_TRY(pgk_gen_need_code(g, b));
+    b->any_ranges = g->opts.any_ranges;
     struct pgk_address_counts c = {.counters = &b->counters,
                                    .calls = &b->calls,
                                    .named = &b->named,
                                    .profile = g->profile,
                                    .code = &b->code,
                                    .base = pgk_address_counts_base(b->elf, g->opts.raw_base),
+                                   .any_ranges = g->opts.any_ranges,
                                    .as_seen = g->opts.no_scale};
     const double before = pgk_gen_range_sum(g);
     PGK_TRY(pgk_address_counts_read(&c, map->bytes, map->size, &src, err));
