@@ -66,6 +66,7 @@ struct compat_tool {
     const char *name, *subcommand; /* the latter may be NULL */
     const char *summary;
     const char *refusal;    /* of the whole subcommand, NULL for one that works */
+    const char *overview;   /* what the tool's own help begins with; NULL: help as of pgokit */
     const char *operands;   /* for the usage */
     enum compat_syntax syntax;
     const char *verb;       /* words of pgokit */

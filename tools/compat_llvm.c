@@ -465,6 +465,7 @@ const struct compat_tool compat_tools_llvm[] = {
      .verb = "order --quiet --llvm", .options = order_options,
      .say = compat_say_llvm},
     {"llvm-profgen", NULL, "makes a sample profile of a recording", .verb = "gen --no-next",
-     .options = profgen_options, .choose = choose_profgen},
+     .overview = "llvm SPGO profile generator", .options = profgen_options,
+     .choose = choose_profgen},
     {0},
 };

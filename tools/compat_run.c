@@ -119,13 +119,18 @@ static const char *meaning(const struct compat_option *o)
 static void print_tool_help(const struct compat_tool *tool, const char *called)
 {
     cli_for_people(CLI_PEOPLE);
-    printf("usage: %s [OPTION]...%s%s\n\nThis is pgokit under the name of %s: it %s.\n", called,
-           tool->operands ? " " : "", tool->operands ? tool->operands : "", tool->name,
-           tool->summary);
+    if (tool->overview)
+        printf("OVERVIEW: %s\n\n", tool->overview);
+    printf("%s: %s [OPTION]...%s%s\n\nThis is pgokit under the name of %s: it %s.\n",
+           tool->overview ? "USAGE" : "usage", called, tool->operands ? " " : "",
+           tool->operands ? tool->operands : "", tool->name, tool->summary);
     if (tool->refusal) {
         printf("\npgokit does not have this: %s\n", tool->refusal);
         return;
     }
+    if (tool->overview) /* scripts look for the titles */
+        printf("\nColor Options:\n\n  none; NO_COLOR in the environment means no colours\n"
+               "\nGeneric Options:\n\n  --help, --version\n\nProfGen Options:\n\n");
     printf("It runs `pgokit %s` with what its options mean there:\n\n", tool->verb);
     for (const struct compat_option *o = tool->options; o->names; o++) {
         const char *names = spelled(tool, o);

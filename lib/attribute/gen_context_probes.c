@@ -518,6 +518,7 @@ int pgk_gen_context_probes(struct pgk_sample *into, struct pgk_gen_binary *binar
         .b = binary,
         .find_missing = !opts->no_missing_frames,
         .path = {.p = into, .limits = pgk_context_limits(opts)}};
+    into->fs |= binary->flow_sensitive;
     int status = generate(&c, opts->threads, stats, err);
     pgk_missing_frames_close(&c.missing);
     pgk_context_path_free(&c.path);

@@ -175,6 +175,7 @@ int pgk_gen_probes(struct pgk_sample *into, struct pgk_gen_binary *binary, unsig
                    struct pgk_gen_stats *stats, struct pgk_err *err)
 {
     struct probes l = {.p = into, .b = binary, .counts = {.p = into, .sum = true}};
+    into->fs |= binary->flow_sensitive;
     int status = generate(&l, threads, stats, err);
     pgk_functions_close(&l.functions);
     pgk_probe_index_close(&l.index);

@@ -613,14 +613,14 @@ static int end_counts(struct pgk_gen *g, bool by_probes, struct pgk_err *err)
     return pgk_sample_set_kind(g->profile, g->contexts, by_probes, "recording", err);
 }
 
-/* Adds all functions of debug information, each by an empty count of its first instruction. */
+/* Adds all functions of debug information and of symbols, each by an empty count of its first instruction. */
 static int add_all_functions(struct pgk_gen *g, uint32_t number, struct pgk_err *err)
 {
     struct pgk_gen_binary *b = &g->images.v[number];
     struct pgk_functions all = {0};
     PGK_TRY(pgk_gen_need_code(g, b));
     PGK_TRY(pgk_binaries_symboliser(g->binaries, number, &b->sym, err));
-    PGK_TRY(pgk_gen_all_functions(b, &all, false, g->opts.threads, err));
+    PGK_TRY(pgk_gen_all_functions(b, &all, true, g->opts.threads, err));
     bool ok = true;
     for (size_t i = 0; i < all.ranges.n && ok; i++) {
         uint64_t low = all.ranges.v[i].low;
