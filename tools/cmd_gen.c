@@ -34,7 +34,7 @@ enum { MOST_EVENTS = 64, MOST_LABELS = 16, MOST_SHARE = 999999, MOST_FRAMES = 10
 struct gen {
     struct cli_common common;
     struct sample_output output;
-    bool json, raw, verbose, no_next, llvm_density;
+    bool json, raw, verbose, no_next, llvm_density, llvm_warnings;
     const struct code_output_form *code; /* NULL: a sample profile */
     const char *report_to; /* NULL: the terminal alone */
     double min_density;
@@ -273,6 +273,8 @@ static const struct option_row input_rows[] = {
      OPTION_FLAG(struct gen, llvm_density)},
     {"verbose", 'v', NULL, "name the first of each kind of samples that were left out",
      OPTION_FLAG(struct gen, verbose)},
+    {"llvm-warnings", 0, NULL, "and say what llvm-profgen would warn of in its words, too",
+     OPTION_FLAG(struct gen, llvm_warnings)},
     {"no-next", 0, NULL, "do not say how compilers take the profile",
      OPTION_FLAG(struct gen, no_next)},
     {"skip-other-builds", 0, NULL,
@@ -441,6 +443,15 @@ static void report_inferred(const struct pgk_gen_stats *s)
                 times_as_long(s->record_more, times));
 }
 
+/* The example begins with the address. */
+static void warn_as_llvm(const struct pgk_gen_stats *s)
+{
+    const char *cut = s->examples[PGK_GEN_STACK_CUT];
+    if (*cut)
+        fprintf(stderr, "warning: Truncated stack sample due to invalid return address at %.*s, "
+                "likely caused by frame pointer omission\n", (int)strcspn(cut, " "), cut);
+}
+
 static void report(const struct gen *g, const struct pgk_gen_stats *s)
 {
     struct pgk_gen_figure figure = {.struct_size = sizeof figure};
@@ -454,6 +465,8 @@ static void report(const struct gen *g, const struct pgk_gen_stats *s)
     if (g->verbose && *s->examples[PGK_GEN_NO_VTABLE])
         fprintf(stderr, "  the first load that is not of a vtable: %s\n",
                 s->examples[PGK_GEN_NO_VTABLE]);
+    if (g->llvm_warnings)
+        warn_as_llvm(s);
     if (s->branch_scale > 1)
         fprintf(stderr, "  counts of windows were multiplied by %" PRIu64 "\n", s->branch_scale);
     if (s->vtable_scale > 0)

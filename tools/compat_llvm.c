@@ -437,7 +437,7 @@ static const struct compat_option profgen_options[] = {
      "!functions are also found by symbols, as by llvm-profgen's default"},
     {"max-search-depth", COMPAT_VALUE, "!the search for callers of tail calls has its own limit"},
     {"show-density", COMPAT_FLAG, "--llvm-density"},
-    {"show-detailed-warning", COMPAT_FLAG, "--verbose"},
+    {"show-detailed-warning", COMPAT_FLAG, "--verbose --llvm-warnings"},
     {"show-mmap-events", COMPAT_FLAG, "!`perf script --show-mmap-events` prints them"},
     {"show-canonical-fname", COMPAT_FLAG, "!`pgokit convert --canonical` changes names"},
     {"time-profgen", COMPAT_FLAG, .note = "no effect: times are not part of a profile"},

@@ -103,12 +103,26 @@ static int print_llvm(const struct show *s, const struct pgk_sample *profile,
     return pgk_sample_print_llvm(profile, &opts, stdout, err);
 }
 
+static void warn_of_passed(const struct pgk_sample *profile, const char *path)
+{
+    char safe[256];
+    struct pgk_sample_info info = {.struct_size = sizeof info};
+    pgk_sample_info(profile, &info);
+    if (info.unknown_blocks)
+        fprintf(stderr, "pgokit: warning: %s has %zu section%s of types that pgokit does not know, "
+                "which may change what the others mean; --show-sec-info-only lists them\n",
+                pgk_human_text(safe, sizeof safe, path), info.unknown_blocks,
+                info.unknown_blocks == 1 ? "" : "s");
+}
+
 static int show(const struct show *s, struct pgk_sample **profile, struct pgk_binaries **binaries,
                 struct pgk_err *err)
 {
     struct pgk_file *file;
     struct pgk_sample_print_opts report = s->report;
     int status = cli_open(&file, s->path, err);
+    if (s->llvm.given)
+        pgk_sample_pass_sections(*profile);
     if (!status)
         status = s->function && !s->llvm.given
                      ? pgk_sample_read_matching(profile, file, s->function, err)
@@ -127,8 +141,10 @@ static int show(const struct show *s, struct pgk_sample **profile, struct pgk_bi
         status = pgk_sample_finish(*profile, err);
     if (status)
         return status;
-    if (s->llvm.given)
+    if (s->llvm.given) {
+        warn_of_passed(*profile, s->path);
         return print_llvm(s, *profile, pgk_file_info(file), err);
+    }
     report.info = pgk_file_info(file);
     report.of_one = s->function != NULL;
     report.binaries = *binaries;

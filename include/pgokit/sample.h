@@ -52,7 +52,8 @@ struct pgk_sample_info {
     size_t conflicts;        /* profiles left out as their checksum lost against another */
     uint64_t conflict_samples; /* samples in them */
     size_t attributed;       /* functions, contexts and inlinees with attributes */
-    size_t unknown_blocks;   /* of composite profiles, of types that are not known: not read */
+    size_t unknown_blocks;   /* of composite profiles, and sections of files after
+                              * pgk_sample_pass_sections, of types that are not known: not read */
 };
 
 /* Ends building: chooses between checksums, puts all into order. To be called after the last
@@ -352,6 +353,10 @@ int pgk_sample_remap(struct pgk_sample **profile, const char *path, struct pgk_e
 
 /* Says that the discriminators are flow-sensitive, which text and raw binary cannot say. */
 void pgk_sample_mark_flow(struct pgk_sample *profile);
+/* From now on, sections of extensible binary profiles of types that are not known are passed over
+ * instead of refused, as LLVM does. They may change what the others mean: for showing only.
+ * pgk_sample_info has their number as `unknown_blocks`. */
+void pgk_sample_pass_sections(struct pgk_sample *profile);
 /* Flow-sensitive discriminators as an early pass of the compiler sees them: their 8, 14, 20 or 26
  * low bits. Places that become equal are added up. PGK_E_ARG if the profile has none. */
 enum pgk_sample_flow_pass {

@@ -161,7 +161,8 @@ struct pgk_sample {
     bool partial;       /* profile of shared code */
     bool has_vtables;
     bool has_variants;  /* some node has several checksums */
-    size_t unknown_blocks; /* of composite profiles, which no field here holds */
+    size_t unknown_blocks; /* of composite profiles, or sections, which no field here holds */
+    bool passes_sections;  /* such sections are passed over, not refused */
     bool has_symbols;   /* there is a symbol list, maybe empty */
     struct pgk_intern *symbols; /* NULL: none */
     PGK_VEC(struct pgk_sample_origin) origins; /* by name, as far as any is known */

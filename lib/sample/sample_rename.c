@@ -166,6 +166,11 @@ int pgk_sample_canonicalise(struct pgk_sample **profile, enum pgk_sample_suffixe
 
 /* ---- flow-sensitive discriminators ---- */
 
+void pgk_sample_pass_sections(struct pgk_sample *p)
+{
+    p->passes_sections = true;
+}
+
 void pgk_sample_mark_flow(struct pgk_sample *p)
 {
     p->fs = true;

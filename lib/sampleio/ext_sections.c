@@ -85,14 +85,15 @@ static int check_composite(const struct pgk_ext_sections *all, const struct pgk_
 }
 
 /* An empty section has nothing to be lost, but its flags may be of the whole profile. */
-static int check_known(const struct pgk_ext_sections *all, struct pgk_err *err)
+static int check_known(struct pgk_ext_sections *all, struct pgk_err *err)
 {
     static const char newer[] = "the profile is newer than this pgokit; use a newer one, or have "
                                 "the tool that made it write what LLVM " PGK_LLVM_NOW_TEXT " reads";
     for (size_t i = 0; i < all->list.n; i++) {
         const struct pgk_ext_section *s = &all->list.v[i];
         uint64_t unknown = pgk_ext_unknown_flags(s), off = s->entry_off + sizeof s->type;
-        if (!is_known(s) && s->size)
+        all->passed += !is_known(s) && s->size;
+        if (!is_known(s) && s->size && !all->pass_unknown)
             return pgk_fail(err, PGK_E_VERSION, .file = all->src.file, .format = all->src.format,
                             .version = all->src.version, .offset = &s->entry_off,
                             .record = "section table", .field = "type",
@@ -177,7 +178,9 @@ int pgk_ext_open_any(struct pgk_ext_sections *s, const uint8_t *bytes, size_t si
 int pgk_ext_open(struct pgk_ext_sections *s, const uint8_t *bytes, size_t size,
                  const struct pgk_source *src, struct pgk_err *err)
 {
+    const bool pass_unknown = s->pass_unknown;
     PGK_TRY(pgk_ext_open_any(s, bytes, size, src, err));
+    s->pass_unknown = pass_unknown;
     return check_known(s, err);
 }
 

@@ -17,6 +17,8 @@ struct pgk_ext_sections {
     struct pgk_source src;
     const uint8_t *bytes;
     PGK_VEC(struct pgk_ext_section) list;
+    bool pass_unknown; /* types that are not known are passed over by pgk_ext_open */
+    size_t passed;     /* number of sections of these */
 };
 
 /* Header and section table. Refuses sections outside the file, several of one type but for the two

@@ -431,11 +431,13 @@ int pgk_sample_ext_read(struct pgk_sample *p, const uint8_t *bytes, size_t size,
                         const struct pgk_source *src, uint64_t weight,
                         struct pgk_sample_ext_info *info, struct pgk_err *err)
 {
-    struct reader r = {.p = p, .weight = weight};
+    struct reader r = {
+        .p = p, .weight = weight, .sections = {.pass_unknown = p->passes_sections}};
     struct pgk_sample_ext_info ignored;
     info = info ? info : &ignored;
     *info = (struct pgk_sample_ext_info){0};
     int status = pgk_ext_open(&r.sections, bytes, size, src, err);
+    p->unknown_blocks += r.sections.passed;
     if (!status)
         status = read_all(&r, info, err);
     close_reader(&r);
