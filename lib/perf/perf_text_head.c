@@ -141,11 +141,13 @@ void pgk_text_parse_head(const uint8_t *line, const uint8_t *end, struct pgk_tex
     head->is_head = at == stop && (head->has_time || head->event.n || head->tid >= 0);
 }
 
-/* FROM/TO/[MP-]/[X-]/[A-]/CYCLES where FROM is no number. */
+/* FROM/TO/[MP-]/[X-]/[A-]/CYCLES where FROM is a name. */
 static bool is_branch_of_symbols(const struct word *w)
 {
     const uint8_t *p = w->start;
-    if (*p == '(' || pgk_text_starts_branches(p, w->end))
+    uint64_t from;
+    const uint8_t *number = *p >= '0' && *p <= '9' ? pgk_text_hex(p, w->end, &from) : NULL;
+    if (*p == '(' || (number && number < w->end && *number == '/') || pgk_text_starts_branches(p, w->end))
         return false;
     p = memchr(p, '/', (size_t)(w->end - p));
     for (; p && w->end - p >= 6; p = memchr(p + 1, '/', (size_t)(w->end - p - 1)))

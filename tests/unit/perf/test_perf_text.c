@@ -284,6 +284,14 @@ static void test_source_lines(void **state)
     assert_int_equal(info.lines, 4);
 }
 
+/* Branches without 0x are no names; the sample's own address counts. */
+static void test_bare_branches(void **state)
+{
+    (void)state;
+    check(" 1 0x1/0x2/P/-/-/1\n 401150 401150/0x40116f/M/-/-/1\n",
+          "sample x1 ip 1 1>2\nsample x1 ip 401150\n");
+}
+
 static void test_other_forms_are_refused(void **state)
 {
     (void)state;
@@ -379,6 +387,7 @@ int main(void)
         cmocka_unit_test(test_heads),
         cmocka_unit_test(test_files_beside_branches),
         cmocka_unit_test(test_source_lines),
+        cmocka_unit_test(test_bare_branches),
         cmocka_unit_test(test_other_forms_are_refused),
         cmocka_unit_test(test_dump_of_a_trace),
         cmocka_unit_test(test_records),
