@@ -223,6 +223,10 @@ static const struct option_row input_rows[] = {
      .page = "`auto` makes contexts if samples have call chains"},
     {"no-probes", 0, NULL, "with --mode auto: by source lines, whatever probes the program has",
      OPTION_FLAG(struct gen, opts.no_probes)},
+    {"skip-frameless", 0, NULL,
+     "leave out samples where a frame is being set up with --ignore-stack, too",
+     OPTION_FLAG(struct gen, opts.skip_frameless),
+     .page = "as llvm-profgen does. Their call chain lacks a caller, but their branches are sound"},
     {"ignore-stack", 0, NULL, "call chains do not make it context-sensitive",
      OPTION_FLAG(struct gen, opts.ignore_chains),
      .page = "without branch stacks, targets of indirect calls are then inferred from tables of "

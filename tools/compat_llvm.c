@@ -403,7 +403,7 @@ static const struct compat_option profgen_options[] = {
     {"leading-ip-only", COMPAT_FLAG, "--leading-ip-only"},
     {"sample-period", COMPAT_VALUE,
      "!counts are those of the samples; --vtable-scale takes periods from recordings"},
-    {"ignore-stack-samples", COMPAT_FLAG, "--ignore-stack"},
+    {"ignore-stack-samples", COMPAT_FLAG, "--ignore-stack --skip-frameless"},
     {"skip-symbolization", COMPAT_FLAG, "--raw"},
     {"use-offset", COMPAT_FLAG, NULL, "--raw-base=none"},
     {"use-first-loadable-segment-as-base", COMPAT_FLAG, "--raw-base=loadable"},

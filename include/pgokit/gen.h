@@ -130,6 +130,8 @@ struct pgk_gen_opts {
     uint32_t inline_cold_size; /* bytes up to which cold calls are; 0: none */
     bool any_ranges; /* ranges of address counts count where they touch code, even if control cannot
                       * have run through them; pgk_gen_stats has them as unfit or bad */
+    bool skip_frameless; /* samples where a frame is being set up or taken down are left out even if
+                          * call chains are ignored */
 };
 
 /* Why something was left out, with what it was the first time. */

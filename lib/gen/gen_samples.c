@@ -588,6 +588,21 @@ static int count_data(struct pgk_gen *g, const struct pgk_perf_sample *s, bool *
     return 0;
 }
 
+/* Of a sample whose call chain is ignored. */
+static int is_frameless(struct pgk_gen *g, const struct pgk_perf_sample *s, bool *frameless)
+{
+    struct pgk_gen_place leaf;
+    PGK_TRY(pgk_gen_code_place(g, s, s->chain[0], &leaf));
+    *frameless = leaf.binary != PGK_NO_BINARY &&
+                 pgk_code_is_frame_edge(&g->images.v[leaf.binary].code, leaf.addr);
+    if (*frameless) {
+        g->stats.between_frames += s->count;
+        pgk_gen_example(&g->stats, PGK_GEN_BETWEEN_FRAMES, "0x%" PRIx64 " in %s", leaf.addr,
+                        pgk_elf_path(g->images.v[leaf.binary].elf));
+    }
+    return 0;
+}
+
 /* The first sample with branches shows whether there are call chains, too. */
 int pgk_gen_count_taken(struct pgk_gen *g, const struct pgk_perf_sample *s)
 {
@@ -595,6 +610,11 @@ int pgk_gen_count_taken(struct pgk_gen *g, const struct pgk_perf_sample *s)
         g->contexts = s->n_chain && !g->opts.ignore_chains;
         g->decided = true;
     }
+    bool frameless = false;
+    if (g->opts.skip_frameless && !g->contexts && s->n_chain)
+        PGK_TRY(is_frameless(g, s, &frameless));
+    if (frameless)
+        return 0;
     g->stacks += s->count;
     g->stack_branches += s->count * s->n_branches;
     g->stack_period =

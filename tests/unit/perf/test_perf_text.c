@@ -195,6 +195,16 @@ static void test_call_chains(void **state)
           "sample x1 ip b1 <b1\n");
 }
 
+/* Which may name branches. */
+static void test_notes(void **state)
+{
+    (void)state;
+    struct pgk_perf_info info = check("// 0x1/0x2/P is a call\n\n"
+                                      "// 0x5/0x6/P\n\t  a1\n\t  a2\n 0x1/0x2/P\n",
+                                      "sample x1 ip a1 <a1 <a2 1>2\n");
+    assert_int_equal(info.unreadable.n, 0);
+}
+
 static void test_addresses_alone(void **state)
 {
     (void)state;
@@ -381,6 +391,7 @@ int main(void)
         cmocka_unit_test(test_tails_of_branches),
         cmocka_unit_test(test_broken_branches),
         cmocka_unit_test(test_call_chains),
+        cmocka_unit_test(test_notes),
         cmocka_unit_test(test_addresses_alone),
         cmocka_unit_test(test_call_chains_of_blanks),
         cmocka_unit_test(test_inlined_frames),
