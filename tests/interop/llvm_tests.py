@@ -27,7 +27,7 @@ OURS = ("llvm-profdata", "llvm-profgen")
 SUITES = ("llvm-profdata", "llvm-profgen", "llvm-cov")
 HELPERS = ("FileCheck", "not", "split-file", "llvm-cov", "llvm-objcopy", "llvm-readelf", "llvm-dwp",
            "llvm-objdump", "yaml2obj", "llc", "count", "llvm-mc")
-LEAST = 0.95  # of the commands pass
+LEAST = 0.98  # of the commands pass
 KINDS = (".test", ".proftext", ".ll", ".s", ".c", ".cpp", ".m", ".h", ".yaml")
 CALLS_OURS = re.compile(r"(?<![\w/.%=-])llvm-prof(?:data|gen)(?![\w/.=-])")
 REFUSED = re.compile(r"pgokit: .*(is not supported:|is no option that pgokit knows|not in pgokit)")
