@@ -198,6 +198,38 @@ static void test_conflicts(void **state)
         }
 }
 
+/* Kept as the first input has them, with those that agree with it. */
+static void test_kept_conflicts(void **state)
+{
+    (void)state;
+    struct pgk_instr *p = sample_instr();
+    const char *two = FUNC("1\n2\n");
+    assert_int_equal(sample_read_text(p, two, 1, NULL), 0);
+    assert_int_equal(sample_read_text(p, ":ir\nf\n10\n1\n9\n", 1, NULL), 0);
+    assert_int_equal(sample_read_text(p, two, 1, NULL), 0);
+    assert_int_equal(pgk_instr_conflicts(p), 1);
+    pgk_instr_keep_conflicts(p);
+    assert_int_equal(pgk_instr_check_writable(p, "x", "test", NULL), 0);
+    char *text = sample_text(p);
+    assert_non_null(strstr(text, "2\n4\n"));
+    assert_null(strstr(text, "9\n"));
+    free(text);
+    pgk_instr_close(&p);
+}
+
+static void test_mixed_counts(void **state)
+{
+    (void)state;
+    const char *warm = FUNC("18446744073709551614\n0\n"), *real = FUNC("3\n4\n");
+    for (int turn = 0; turn < 3; turn++) {
+        struct pgk_instr *p = sample_instr();
+        assert_int_equal(sample_read_text(p, turn == 1 ? warm : real, 1, NULL), 0);
+        assert_int_equal(sample_read_text(p, turn ? real : warm, 1, NULL), 0);
+        assert_int_equal(pgk_instr_mixed(p, 0), turn != 2);
+        pgk_instr_close(&p);
+    }
+}
+
 /* What one input lacks altogether is no contradiction, and is not lost. */
 static void test_missing_parts(void **state)
 {
@@ -302,6 +334,8 @@ int main(void)
         cmocka_unit_test(test_saturation),
         cmocka_unit_test(test_pseudo_counts),
         cmocka_unit_test(test_conflicts),
+        cmocka_unit_test(test_kept_conflicts),
+        cmocka_unit_test(test_mixed_counts),
         cmocka_unit_test(test_missing_parts),
         cmocka_unit_test(test_kinds_do_not_mix),
         cmocka_unit_test(test_drop_unused),
