@@ -290,7 +290,7 @@ static void put_traces(const struct printer *w)
 static void put_rest(struct printer *w, const struct pgk_llvm_summary *s)
 {
     const struct pgk_llvm_print_opts *o = w->o;
-    pgk_llvm_put_level(w->p, w->out);
+    pgk_llvm_put_level(w->p, o->release, w->out);
     if (o->parts & PGK_LLVM_ALL_FUNCTIONS || (o->function && *o->function))
         fprintf(w->out, "Functions shown: %zu\n", w->shown);
     pgk_llvm_put_totals(&s->totals, o->release, w->out);

@@ -28,7 +28,7 @@ void pgk_llvm_put_totals(const struct pgk_llvm_totals *t, unsigned release, FILE
 void pgk_llvm_put_cutoff(const struct pgk_llvm_totals *t, uint64_t ppm, uint64_t min_count,
                          uint64_t n, unsigned release, FILE *out);
 /* "Instrumentation level: ..." */
-void pgk_llvm_put_level(const struct pgk_instr *p, FILE *out);
+void pgk_llvm_put_level(const struct pgk_instr *p, unsigned release, FILE *out);
 
 /* The summary of counters. */
 struct pgk_llvm_summary {

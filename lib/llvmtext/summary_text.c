@@ -65,14 +65,18 @@ static struct pgk_summary_cutoff *make_cutoffs(const uint32_t *wanted, size_t n_
     return cutoffs;
 }
 
-void pgk_llvm_put_level(const struct pgk_instr *p, FILE *out)
+void pgk_llvm_put_level(const struct pgk_instr *p, unsigned release, FILE *out)
 {
-    if (pgk_instr_origin(p) != PGK_INSTR_IR)
+    if (pgk_instr_origin(p) != PGK_INSTR_IR) {
         fputs("Instrumentation level: Front-end\n", out);
-    else
-        fprintf(out, "Instrumentation level: IR  entry_first = %d  instrument_loop_entries = %d\n",
-                (int)(p->flags >> PGK_INDEXED_ENTRY_FIRST & 1),
+        return;
+    }
+    fprintf(out, "Instrumentation level: IR  entry_first = %d",
+            (int)(p->flags >> PGK_INDEXED_ENTRY_FIRST & 1));
+    if (!pgk_llvm_has_old_words(release))
+        fprintf(out, "  instrument_loop_entries = %d",
                 (int)(p->flags >> PGK_INDEXED_LOOP_ENTRIES & 1));
+    putc('\n', out);
 }
 
 int pgk_llvm_summarise(const struct pgk_instr *p, bool contextual, const uint32_t *cutoffs,
@@ -117,7 +121,7 @@ int pgk_instr_print_summary(const struct pgk_instr *p, const struct pgk_instr_pr
     struct pgk_llvm_summary s;
     PGK_TRY(PGK_OPTS_TAKE(&o, given, err));
     PGK_TRY(pgk_llvm_summarise(p, o.contextual, o.cutoffs, o.n_cutoffs, &s, err));
-    pgk_llvm_put_level(p, out);
+    pgk_llvm_put_level(p, 0, out);
     pgk_llvm_put_totals(&s.totals, 0, out);
     pgk_llvm_put_detailed(&s, 0, out);
     pgk_llvm_summary_free(&s);
