@@ -613,7 +613,8 @@ static int end_counts(struct pgk_gen *g, bool by_probes, struct pgk_err *err)
     return pgk_sample_set_kind(g->profile, g->contexts, by_probes, "recording", err);
 }
 
-/* Adds all functions of debug information and of symbols, each by an empty count of its first instruction. */
+/* Adds all functions of debug information and of symbols, each by an empty count of its first
+ * instruction. */
 static int add_all_functions(struct pgk_gen *g, uint32_t number, struct pgk_err *err)
 {
     struct pgk_gen_binary *b = &g->images.v[number];

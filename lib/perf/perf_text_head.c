@@ -147,7 +147,8 @@ static bool is_branch_of_symbols(const struct word *w)
     const uint8_t *p = w->start;
     uint64_t from;
     const uint8_t *number = *p >= '0' && *p <= '9' ? pgk_text_hex(p, w->end, &from) : NULL;
-    if (*p == '(' || (number && number < w->end && *number == '/') || pgk_text_starts_branches(p, w->end))
+    if (*p == '(' || (number && number < w->end && *number == '/') ||
+        pgk_text_starts_branches(p, w->end))
         return false;
     p = memchr(p, '/', (size_t)(w->end - p));
     for (; p && w->end - p >= 6; p = memchr(p + 1, '/', (size_t)(w->end - p - 1)))
