@@ -22,13 +22,21 @@ struct counts {
     struct pgk_address_counts raw;
 };
 
+static bool any_ranges; /* what is read next may have those that do not fit */
+
 static int read_as(struct counts *c, const char *text, bool as_seen, struct pgk_err *err)
 {
     struct pgk_source src = {.file = "test", .format = "address counts"};
     assert_int_equal(pgk_sample_new(&c->profile, NULL), 0);
-    c->raw = (struct pgk_address_counts){&c->counters, &c->calls, &c->named, c->profile,
-                                         some_code(), BASE, {.longest = SIZE_MAX}, false,
-                                         as_seen};
+    c->raw = (struct pgk_address_counts){.counters = &c->counters,
+                                         .calls = &c->calls,
+                                         .named = &c->named,
+                                         .profile = c->profile,
+                                         .code = some_code(),
+                                         .base = BASE,
+                                         .limits = {.longest = SIZE_MAX},
+                                         .any_ranges = any_ranges,
+                                         .as_seen = as_seen};
     return pgk_address_counts_read(&c->raw, (const uint8_t *)text, strlen(text), &src, err);
 }
 
@@ -90,6 +98,27 @@ static void test_contexts(void **state)
           "[main:3.1 @ a::b c:65535 @ b]\n  0\n  1\n  fffffffffffff001->10:7\n");
     /* Recursion is removed, which makes two contexts one. */
     check("[0x10 @ 0x10]\n1\n10-20:5\n0\n[0x10]\n1\n10-20:2\n0\n", "[0x10]\n  1\n  10-20:7\n  0\n");
+}
+
+/* Ranges that do not fit are refused, or cut to what is code. */
+static void test_any_ranges(void **state)
+{
+    (void)state;
+    static const char text[] = "2\n0-ffffffff:5\nffff0000-ffffffff:7\n0\n";
+    struct counts c = {0};
+    struct pgk_err err = {0};
+    assert_int_equal(read_text(&c, text, &err), PGK_E_CORRUPT);
+    release(&c);
+    any_ranges = true;
+    assert_int_equal(read_text(&c, text, &err), 0);
+    any_ranges = false;
+    assert_int_equal(c.counters.ranges.list.n, 1);
+    const struct pgk_pair *range = &c.counters.ranges.list.v[0];
+    assert_int_equal(range->count, 5);
+    assert_true(pgk_code_is(c.raw.code, range->from) && pgk_code_is(c.raw.code, range->to));
+    assert_true(range->from < range->to);
+    assert_int_equal(c.raw.unfit, 12);
+    release(&c);
 }
 
 /* What the windows of a recording saw, of counts that were multiplied; a text without a scale, or
@@ -196,6 +225,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_plain),
         cmocka_unit_test(test_contexts),
+        cmocka_unit_test(test_any_ranges),
         cmocka_unit_test(test_no_scale_undoes_the_scale),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_sniff),
