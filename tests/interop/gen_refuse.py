@@ -129,7 +129,7 @@ def address_counts(work):
     ranges = int(lines[0])
     for number, text in ((2, b"10-zz:1"), (2, b"-10-20:5"), (2, b"10-20:-5"), (1, b"-3"),
                          (2, lines[1] + b"0" * 20), (ranges + 2, b"x"), (ranges + 3, b"1-2:3"),
-                         (2, b"ffffffffffff-ffffffffffffff:1")):
+                         (2, b"ffffffffffff-ffffffffffffff:999999999")):
         bad = lines[:number - 1] + [text] + lines[number:]
         refused(work, ["found"] if number < 3 else [f"line {number}", text.decode()],
                 write(exe + ".bad", b"\n".join(bad)), "-b", exe)
