@@ -1,15 +1,11 @@
 /* At the end of each copy of code: does what the program's branch does, notes it, and finds the
  * copy that goes on. A load or store of the program's memory here may fault: until it has been
  * made, x->at and the registers are those before the branch, which then runs in its own place. */
-#include "guest_processor.h"
+#include "guest_calls.h"
 #include "recorder_counting.h"
 #include "recorder_modules.h"
 #include "recorder_options.h"
 #include "recorder_thread.h"
-
-#include <asm/unistd.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 
 enum { RCX = 1, RSP = 4, LOOPNE = 0, LOOPE = 1, JRCXZ = 3 };
 
@@ -156,52 +152,18 @@ static enum pgk_branch_counter why_not(const struct pgbr_block *b)
 
 /* ---- calls of the kernel ---- */
 
-/* An empty one may be the kernel's own, which may wait (trace_pipe) or change code (mem). */
-static bool is_regular(u64 file)
-{
-    struct stat s;
-    return !pgg_syscall(__NR_fstat, (long)file, (long)&s, 0, 0, 0, 0) && S_ISREG(s.st_mode) &&
-           s.st_size;
-}
-
-/* Those that wait for nobody and change no code: of memory without code, and of regular files. If
- * they ended windows, code that comes after them would be seen less often. */
-static bool is_quick(const u64 *regs)
-{
-    enum { RDX = 2, RDI = 7, R10 = 10 };
-    switch (regs[0]) {
-    case __NR_read:
-    case __NR_write:
-    case __NR_pread64:
-    case __NR_pwrite64:
-    case __NR_readv:
-    case __NR_writev:
-        return is_regular(regs[RDI]);
-    case __NR_mmap:
-        return !(regs[RDX] & PROT_EXEC) && regs[R10] == (MAP_PRIVATE | MAP_ANONYMOUS);
-    case __NR_lseek:
-    case __NR_fstat:
-    case __NR_brk:
-    case __NR_madvise:
-    case __NR_clock_gettime:
-    case __NR_gettimeofday:
-    case __NR_getpid:
-    case __NR_gettid:
-        return true;
-    default:
-        return false;
-    }
-}
-
+/* If calls that wait for nobody ended windows, code that comes after them would be seen less
+ * often. */
 void pgbr_make_call(struct pgbr_engine *x, const struct pgbr_block *b)
 {
     enum { RDX = 2, RSI = 6, RDI = 7, R8 = 8, R9 = 9, R10 = 10, R11 = 11 };
     u64 *r = x->regs;
+    const struct pgg_call call = {(long)r[0], {(long)r[RDI], (long)r[RSI], (long)r[RDX],
+                                               (long)r[R10], (long)r[R8], (long)r[R9]}};
     if (!pgbr_options.stretch || b->branch.kind != PGBR_SYSTEM || b->source[b->bytes - 1] != 0x05 ||
-        !is_quick(r))
+        !pgg_call_is_quick(&call))
         pgbr_leave(x, why_not(b));
-    r[0] = (u64)pgg_syscall((long)r[0], (long)r[RDI], (long)r[RSI], (long)r[RDX], (long)r[R10],
-                            (long)r[R8], (long)r[R9]);
+    r[0] = (u64)pgg_call_make(&call);
     r[RCX] = b->next;
     r[R11] = x->flags;
 }
