@@ -87,6 +87,11 @@ long pgg_sys_move_pages(void *start, size_t bytes, void *to)
     return CALL(mremap, start, bytes, bytes, MAY_MOVE | FIXED | KEEP, to);
 }
 
+int pgg_sys_protect(void *start, size_t bytes, int allowed)
+{
+    return (int)CALL(mprotect, start, bytes, allowed);
+}
+
 int pgg_sys_advise(void *start, size_t bytes, int advice)
 {
     return (int)CALL(madvise, start, bytes, advice);

@@ -45,6 +45,7 @@ long pgg_sys_resize_pages(void *start, size_t bytes, size_t to_bytes);
  * stay untouched. -EINVAL: Linux is older than 5.7. */
 long pgg_sys_move_pages(void *start, size_t bytes, void *to);
 int pgg_sys_advise(void *start, size_t bytes, int advice); /* MADV_... */
+int pgg_sys_protect(void *start, size_t bytes, int allowed); /* PROT_... */
 /* Bit 0 of pages[i]: in memory. -ENOMEM: not all of it is mapped. `pages` must have an entry for
  * each PGG_PAGE bytes: an emulator reports the pages of the machine that it runs on. */
 /* Copies memory of this process; returns the bytes copied, perhaps not all: up to a page that

@@ -9,7 +9,6 @@
 #include "recorder_table.h"
 #include "recorder_thread.h"
 
-#include <asm/unistd.h>
 #include <errno.h>
 #include <pthread.h>
 #include <sys/mman.h>
@@ -106,9 +105,9 @@ int mprotect(void *start, size_t bytes, int allowed)
         pgg_unlock(&pgbr_lock);
         pthread_sigmask(SIG_SETMASK, &before, NULL);
     }
-    const long err = pgg_syscall(__NR_mprotect, (long)start, (long)bytes, allowed, 0, 0, 0);
+    const int err = pgg_sys_protect(start, bytes, allowed);
     if (err < 0)
-        errno = (int)-err;
+        errno = -err;
     return err < 0 ? -1 : 0;
 }
 
