@@ -179,7 +179,7 @@ def refusals(f):
              [r.raw, "--to", "raw", "--format-version", "2"]),
             ("--format-version is for --to raw", [r.raw, "--format-version", "2"]),
             ("convert takes one file", [r.raw, r.raw, "--to", "raw"]),
-            ("not 'llvm24'", [r.raw, "--to", "llvm24"])):
+            ("not 'llvm99'", [r.raw, "--to", "llvm99"])):
         result = run(f.pgokit, "convert", *argv, "-o", out)
         require(result.code == 2 and what in " ".join(result.errors.split()),
                 f"expected '{what}'\n{result}")
