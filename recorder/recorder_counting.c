@@ -161,7 +161,7 @@ static void put_indirect(struct pgbr_writer *w, const struct pgbr_block *b)
     put_flags_back(w);
 }
 
-/* What does not know its target goes on behind it, where C is asked. */
+/* A branch whose target is not known goes on after it, where C looks the target up. */
 void pgbr_put_counting(struct pgbr_writer *w, struct pgbr_block *b)
 {
     uint8_t *condition;

@@ -10,7 +10,7 @@
 
 static const char help[] =
     "usage: pgokit history add FOLDER PROFILE... [OPTION]...\n\n"
-    "Adds profiles to the history in FOLDER, which is begun if there is none. The\n"
+    "Adds profiles to the history in FOLDER, which is made if there is none. The\n"
     "same profile of the same version is added once. Several processes may add at a\n"
     "time.\n\n";
 

@@ -219,12 +219,10 @@ char *pgo_flags(const struct pgo_compiler *c, const char *profile)
 static void set_wrapped(const struct pgo_compiler *c, const char *profile)
 {
     static const char *lto; /* as the user has it */
-    static bool was_lto, asked;
-    if (!asked) {
+    static bool asked;
+    if (!asked)
         lto = environment("CARGO_PROFILE_RELEASE_LTO", NULL);
-        was_lto = lto != NULL;
-        asked = true;
-    }
+    asked = true;
     char *by_clang = flags_of(c, true, c->clang ? profile : NULL);
     char *by_gcc = flags_of(c, false, c->clang ? NULL : profile);
     char *clang = text("%s -Wl,--build-id -Wno-unused-command-line-argument", by_clang);
@@ -243,7 +241,7 @@ static void set_wrapped(const struct pgo_compiler *c, const char *profile)
     set("CARGO_PROFILE_RELEASE_STRIP", text("none"));
     if (c->lto)
         set("CARGO_PROFILE_RELEASE_LTO", text("thin"));
-    else if (was_lto)
+    else if (lto)
         set("CARGO_PROFILE_RELEASE_LTO", text("%s", lto));
     else
         unsetenv("CARGO_PROFILE_RELEASE_LTO");

@@ -116,8 +116,13 @@ bool pgo_hint_objects(const struct pgo_layering *l, char **flags, const char **w
     char profile[PATH_MAX + 16];
     if ((size_t)snprintf(profile, sizeof profile, "%s.memprofdata", l->profile) >= sizeof profile)
         pgo_stop("the name is too long: %s", l->profile);
-    *why = "no plugin of pgokit counts accesses for this compiler";
-    if (!l->builder->compiler->cc || !build_counting(l))
+    char plugin[64], path[PATH_MAX];
+    snprintf(plugin, sizeof plugin, "pgokit_use_clang_%lu.so", l->builder->compiler->release);
+    *why = "no plugin of pgokit uses heap profiles by this compiler";
+    if (!l->builder->compiler->cc || !heap_runtime_find(path, plugin))
+        return false;
+    *why = "it cannot be built so that accesses are counted";
+    if (!build_counting(l))
         return false;
     record(l, &recordings);
     *why = "nothing was recorded of the heap";
@@ -125,7 +130,7 @@ bool pgo_hint_objects(const struct pgo_layering *l, char **flags, const char **w
     record_files_free(&recordings);
     if (!ok)
         return false;
-    *why = "no plugin of pgokit uses heap profiles by this compiler";
+    *why = "pgokit config has no flags for the heap profile";
     *flags = config(l, "use", profile);
     return *flags != NULL;
 }

@@ -63,7 +63,7 @@ struct pgk_sample_name_table;
 PGK_MUST_USE int pgk_ext_read_names_lazily(struct pgk_ext_sections *s, struct pgk_sample *p,
                                            struct pgk_sample_name_table *names,
                                            struct pgk_err *err);
-/* The counts of an indexed name table, which the cursor then stands behind; their sum. Refuses more
+/* The counts of an indexed name table, after which the cursor then is; their sum. Refuses more
  * names than there are bytes left for. */
 PGK_MUST_USE int pgk_ext_read_spans(struct pgk_cursor *c, const struct pgk_ext_section *s,
                                     struct pgk_sample_name_table *names, uint64_t *n,

@@ -311,17 +311,24 @@ static int print_advice(const struct table *t, size_t contexts, struct pgk_err *
     return status;
 }
 
+static struct table table_of(const struct pgk_heap *heap, const struct pgk_heap_print_opts *opts,
+                             FILE *out)
+{
+    struct table t = {.heap = heap,
+                      .opts = opts,
+                      .out = out,
+                      .style = {out, opts->width, opts->depth, opts->colour}};
+    pgk_heap_totals(heap, opts->info, &t.totals);
+    return t;
+}
+
 int pgk_heap_print_table(const struct pgk_heap *heap, const struct pgk_heap_print_opts *given,
                          FILE *out, struct pgk_err *err)
 {
     struct pgk_heap_print_opts taken, *opts = &taken;
     PGK_TRY(PGK_OPTS_TAKE(opts, given, err));
-    struct table t = {.heap = heap,
-                      .opts = opts,
-                      .out = out,
-                      .style = {out, opts->width, opts->depth, opts->colour}};
+    struct table t = table_of(heap, opts, out);
     size_t *order, n;
-    pgk_heap_totals(heap, opts->info, &t.totals);
     PGK_TRY(pgk_heap_ranking(heap, opts, &order, &n, err));
     print_totals(&t);
     if (n)
@@ -342,11 +349,7 @@ int pgk_heap_print_advice(const struct pgk_heap *heap, const struct pgk_heap_pri
 {
     struct pgk_heap_print_opts taken, *opts = &taken;
     PGK_TRY(PGK_OPTS_TAKE(opts, given, err));
-    struct table t = {.heap = heap,
-                      .opts = opts,
-                      .out = out,
-                      .style = {out, opts->width, opts->depth, opts->colour}};
-    pgk_heap_totals(heap, opts->info, &t.totals);
+    struct table t = table_of(heap, opts, out);
     print_totals(&t);
     return print_advice(&t, opts->top ? opts->top : SIZE_MAX, err);
 }
