@@ -31,6 +31,8 @@ void pgo_build_shell(const char *what, const char *command,
 bool pgo_try_build(const char *command);
 /* Says on standard error what is done; quiet: not. */
 void pgo_say(bool quiet, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Formatted text, to be freed; stops if there is no memory. */
+char *pgo_text(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* A copy of a variable, and how it is set again, or removed. */
 char *pgo_saved(const char *name);
 void pgo_put_back(const char *name, char *value);

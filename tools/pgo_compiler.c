@@ -8,8 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static char *text(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-static char *text(const char *fmt, ...)
+char *pgo_text(const char *fmt, ...)
 {
     char *made;
     va_list args;
@@ -24,7 +23,7 @@ static char *text(const char *fmt, ...)
 /* The version text of a compiler; false if it cannot be run. */
 static bool ask(const char *cc, const char *option, char *answer, int size)
 {
-    char *command = text("%s %s 2>/dev/null", cc, option);
+    char *command = pgo_text("%s %s 2>/dev/null", cc, option);
     FILE *f = popen(command, "r");
     bool ok = f && fgets(answer, size, f);
     char rest[256];
@@ -45,7 +44,7 @@ static const char *cxx_of(const char *cc, bool clang)
     if (!at)
         return cc;
     const char *end = at + strlen(name);
-    return text("%.*s%s%s", (int)(at - cc), cc, clang ? "clang++" : "g++", end);
+    return pgo_text("%.*s%s%s", (int)(at - cc), cc, clang ? "clang++" : "g++", end);
 }
 
 const char *pgo_compiler_of_c(const char *name)
@@ -54,9 +53,10 @@ const char *pgo_compiler_of_c(const char *name)
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         const char *at = strstr(name, pairs[i][0]);
         if (at)
-            return text("%.*s%s%s", (int)(at - name), name, pairs[i][1], at + strlen(pairs[i][0]));
+            return pgo_text("%.*s%s%s", (int)(at - name), name, pairs[i][1],
+                            at + strlen(pairs[i][0]));
     }
-    return text("%s", name);
+    return pgo_text("%s", name);
 }
 
 static const char *environment(const char *name, const char *otherwise)
@@ -136,11 +136,11 @@ void pgo_find_compiler(struct pgo_compiler *c, const char *name, const struct pg
 
 char *pgo_rust_flags(const char *rust, const char *more)
 {
-    char *all = text("%s", rust), *copy = text("%s", more), *rest = copy;
+    char *all = pgo_text("%s", rust), *copy = pgo_text("%s", more), *rest = copy;
     for (char *flag; (flag = strsep(&rest, " ")) != NULL;) {
         if (strncmp(flag, "-Wl,", 4) != 0)
             continue; /* rustc has sections for functions by itself */
-        char *longer = text("%s -Clink-arg=%s", all, flag);
+        char *longer = pgo_text("%s -Clink-arg=%s", all, flag);
         free(all);
         all = longer;
     }
@@ -199,7 +199,7 @@ static void set_or_not(const char *name, char *value)
  * would write the path of the profile into it. */
 static char *flags_of(const struct pgo_compiler *c, bool clang, const char *profile)
 {
-    return text("%s%s%s%s%s",
+    return pgo_text("%s%s%s%s%s",
                 clang ? "-gline-tables-only -fdebug-info-for-profiling"
                       : "-g -gno-record-gcc-switches",
                 c->align ? PGO_ALIGN : "",
@@ -225,9 +225,9 @@ static void set_wrapped(const struct pgo_compiler *c, const char *profile)
     asked = true;
     char *by_clang = flags_of(c, true, c->clang ? profile : NULL);
     char *by_gcc = flags_of(c, false, c->clang ? NULL : profile);
-    char *clang = text("%s -Wl,--build-id -Wno-unused-command-line-argument", by_clang);
-    char *gcc = text("%s -Wl,--build-id", by_gcc);
-    char *rust = text("-Zdebug-info-for-profiling -Clink-arg=-Wl,--build-id%s%s%s%s",
+    char *clang = pgo_text("%s -Wl,--build-id -Wno-unused-command-line-argument", by_clang);
+    char *gcc = pgo_text("%s -Wl,--build-id", by_gcc);
+    char *rust = pgo_text("-Zdebug-info-for-profiling -Clink-arg=-Wl,--build-id%s%s%s%s",
                       c->align ? PGO_ALIGN_RUST : "", profile ? " -Zprofile-sample-use=" : "",
                       profile ? profile : "", profile ? c->use_rust : "");
     pgo_wrapper_flags(clang, gcc, rust);
@@ -237,12 +237,12 @@ static void set_wrapped(const struct pgo_compiler *c, const char *profile)
     free(gcc);
     free(rust);
     /* Lines alone; a build without them is stripped by newer releases of cargo. */
-    set("CARGO_PROFILE_RELEASE_DEBUG", text("1"));
-    set("CARGO_PROFILE_RELEASE_STRIP", text("none"));
+    set("CARGO_PROFILE_RELEASE_DEBUG", pgo_text("1"));
+    set("CARGO_PROFILE_RELEASE_STRIP", pgo_text("none"));
     if (c->lto)
-        set("CARGO_PROFILE_RELEASE_LTO", text("thin"));
+        set("CARGO_PROFILE_RELEASE_LTO", pgo_text("thin"));
     else if (lto)
-        set("CARGO_PROFILE_RELEASE_LTO", text("%s", lto));
+        set("CARGO_PROFILE_RELEASE_LTO", pgo_text("%s", lto));
     else
         unsetenv("CARGO_PROFILE_RELEASE_LTO");
 }
@@ -259,12 +259,13 @@ static void set_debian(const char *ours)
             appended[i] = environment(names[i], "");
     }
     for (int i = 0; i < 3 && *ours; i++)
-        set(names[i], text("%s%s%s", appended[i], *appended[i] ? " " : "",
+        set(names[i], pgo_text("%s%s%s", appended[i], *appended[i] ? " " : "",
                            i < 2 ? ours : "-Wl,--build-id"));
     /* What is tested is the same in both builds, and --run is what is recorded. */
-    char *parallel = text(" parallel=%ld", sysconf(_SC_NPROCESSORS_ONLN));
-    set("DEB_BUILD_OPTIONS", text("%s%snocheck nodoc nopgo nostrip%s", options, *options ? " " : "",
-                                  strstr(options, "parallel=") ? "" : parallel));
+    char *parallel = pgo_text(" parallel=%ld", sysconf(_SC_NPROCESSORS_ONLN));
+    set("DEB_BUILD_OPTIONS",
+        pgo_text("%s%snocheck nodoc nopgo nostrip%s", options, *options ? " " : "",
+                 strstr(options, "parallel=") ? "" : parallel));
     free(parallel);
 }
 
@@ -275,8 +276,8 @@ void pgo_set_flags(const struct pgo_compiler *c, const char *profile)
     if (!linker)
         linker = environment("LDFLAGS", "");
     if (c->cc) {
-        set("CC", text("%s", c->cc));
-        set("CXX", text("%s", c->cxx));
+        set("CC", pgo_text("%s", c->cc));
+        set("CXX", pgo_text("%s", c->cxx));
     }
     set_wrapped(c, profile);
     const char *space = *c->flags ? " " : "", *space_cxx = *c->flags_cxx ? " " : "";
@@ -284,10 +285,10 @@ void pgo_set_flags(const struct pgo_compiler *c, const char *profile)
     if (c->is_debian) {
         set_debian(mine);
     } else {
-        set_or_not("CFLAGS", text("%s%s%s", c->flags, *mine ? space : "", mine));
-        set_or_not("CXXFLAGS", text("%s%s%s", c->flags_cxx, *mine ? space_cxx : "", mine));
+        set_or_not("CFLAGS", pgo_text("%s%s%s", c->flags, *mine ? space : "", mine));
+        set_or_not("CXXFLAGS", pgo_text("%s%s%s", c->flags_cxx, *mine ? space_cxx : "", mine));
         if (c->by_variables)
-            set("LDFLAGS", text("%s%s-Wl,--build-id", linker, *linker ? " " : ""));
+            set("LDFLAGS", pgo_text("%s%s-Wl,--build-id", linker, *linker ? " " : ""));
     }
     free(ours);
 }

@@ -9,20 +9,16 @@
 /* A library goes to the linker alone, as compilers get these flags, too. */
 static char *as_flags(char *text)
 {
-    char *all = strdup("");
-    for (char *rest = text, *word; all && (word = strsep(&rest, " \n")) != NULL;) {
+    char *all = pgo_text("%s", "");
+    for (char *rest = text, *word; (word = strsep(&rest, " \n")) != NULL;) {
         const size_t n = strlen(word);
-        char *longer;
         if (!n)
             continue;
         const bool library = n > 2 && *word == '/' && !strcmp(word + n - 2, ".a");
-        if (asprintf(&longer, "%s %s%s", all, library ? "-Wl," : "", word) < 0)
-            longer = NULL;
+        char *longer = pgo_text("%s %s%s", all, library ? "-Wl," : "", word);
         free(all);
         all = longer;
     }
-    if (!all)
-        pgo_stop("out of memory");
     return all;
 }
 
@@ -55,8 +51,7 @@ static bool build_counting(const struct pgo_layering *l)
     char *counting = config(l, "heap", NULL), *all = NULL;
     if (!counting)
         return false;
-    if (asprintf(&all, "%s%s", best, counting) < 0)
-        pgo_stop("out of memory");
+    all = pgo_text("%s%s", best, counting);
     c->use = all;
     const bool built = pgo_build_layer(l->builder, l->profile);
     c->use = best;

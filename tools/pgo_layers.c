@@ -9,16 +9,6 @@
 
 #define BOLT "llvm-bolt"
 
-static char *append(char *text, const char *fmt, const char *name)
-{
-    char *more, *all;
-    if (asprintf(&more, fmt, name) < 0 || asprintf(&all, "%s%s", text, more) < 0)
-        pgo_stop("out of memory");
-    free(more);
-    free(text);
-    return all;
-}
-
 /* Runs what stands in the tree; false: the recorder cannot be preloaded into it. */
 static bool record(const struct pgo_layering *l, const char *name,
                    struct record_files *recordings)
@@ -77,7 +67,7 @@ bool pgo_order_functions(const struct pgo_layering *l, char **flags, const char 
     char path[2 * PATH_MAX];
     size_t n = 0;
     const struct record_files *recordings = pgo_record_best(l);
-    char *all = append(strdup(""), "%s", " -ffunction-sections");
+    char *all = pgo_text(" -ffunction-sections");
     for (size_t i = 0; recordings && i < l->files->n; i++) {
         if (l->files->n == 1)
             snprintf(path, sizeof path, "%s.ld", l->profile);
@@ -85,7 +75,9 @@ bool pgo_order_functions(const struct pgo_layering *l, char **flags, const char 
             snprintf(path, sizeof path, "%s.%zu.ld", l->profile, i);
         if (!generate(l, recordings, i, "order-ld", path))
             continue; /* it did not run */
-        all = append(all, " -Wl,-T,%s", path);
+        char *longer = pgo_text("%s -Wl,-T,%s", all, path);
+        free(all);
+        all = longer;
         n++;
     }
     *flags = all;

@@ -55,14 +55,6 @@ struct tries {
     char advice[PGO_SENTENCE];
 };
 
-static char *joined(const char *first, const char *second)
-{
-    char *text;
-    if (asprintf(&text, "%s%s", first, second) < 0)
-        pgo_stop("out of memory");
-    return text;
-}
-
 static bool fits(const struct form *f, const struct tries *t)
 {
     const struct pgo_compiler *c = t->of->compiler;
@@ -82,10 +74,10 @@ static bool fits(const struct form *f, const struct tries *t)
 static void set_flags(const struct form *f, struct tries *t, const char *more)
 {
     struct pgo_compiler *c = t->of->compiler;
-    char *own = joined(c->clang ? f->clang : f->gcc, more);
+    char *own = pgo_text("%s%s", c->clang ? f->clang : f->gcc, more);
     char *own_rust = pgo_rust_flags(f->rust ? f->rust : "", more);
-    c->use = joined(f->is_layer ? t->flags : "", own);
-    c->use_rust = joined(f->is_layer ? t->rust : "", own_rust);
+    c->use = pgo_text("%s%s", f->is_layer ? t->flags : "", own);
+    c->use_rust = pgo_text("%s%s", f->is_layer ? t->rust : "", own_rust);
     c->lto = f->is_lto || (f->is_layer && t->lto);
     free(own);
     free(own_rust);
@@ -96,8 +88,8 @@ static void keep(struct tries *t)
 {
     free(t->flags);
     free(t->rust);
-    t->flags = joined(t->of->compiler->use, "");
-    t->rust = joined(t->of->compiler->use_rust, "");
+    t->flags = pgo_text("%s%s", t->of->compiler->use, "");
+    t->rust = pgo_text("%s%s", t->of->compiler->use_rust, "");
     t->kept = true;
     t->lto = t->of->compiler->lto;
     pgo_promote(t->of->files);
