@@ -64,16 +64,6 @@ static void take_name(const struct option_given *given)
     *(const char **)given->into = given->row->name;
 }
 
-static void take_percent(const struct option_given *given)
-{
-    char *end;
-    double n = strtod(given->value, &end);
-    if (end == given->value || (*end && strcmp(end, "%") != 0) || !(n >= 0 && n < 1e6))
-        cli_usage(&cmd_pgo, "--%s takes a percentage, as 5 or 5%%, not '%s'", given->row->name,
-                  given->value);
-    *(double *)given->into = n;
-}
-
 /* "60", "60s", "2m" or "1h". */
 static void take_time(const struct option_given *given)
 {
@@ -137,12 +127,12 @@ static const struct option_row rows[] = {
      OPTION_NUMBER(struct pgo, limits.seconds, 1, 1000000)},
     {"min-gain", 0, "PERCENT",
      "keep the build with the profile only if it is so much faster; else exit status 3",
-     OPTION_CALL_FOR(struct pgo, limits.min_gain, take_percent),
+     OPTION_PERCENT(struct pgo, limits.min_gain, 0, 10000),
      OPTION_GIVEN(struct pgo, limits.has_min_gain)},
     {"max-growth", 0, "PERCENT",
      "keep it only if its code is at most so much larger; else exit status 3 (default: 2 % or 4 "
      "KiB)",
-     OPTION_CALL_FOR(struct pgo, limits.max_growth, take_percent),
+     OPTION_PERCENT(struct pgo, limits.max_growth, 0, 10000),
      OPTION_GIVEN(struct pgo, limits.has_max_growth)},
     {"align", 0, NULL,
      "let functions begin at cache lines in both builds, so that luck of placement is not measured",

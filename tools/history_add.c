@@ -32,16 +32,6 @@ static void take_time(const struct option_given *given)
     *(int64_t *)given->into = history_time("--time", given->value);
 }
 
-static void take_gain(const struct option_given *given)
-{
-    char *end;
-    const double percent = strtod(given->value, &end);
-    if (end == given->value || (*end && strcmp(end, "%")) || !isfinite(percent))
-        option_refuse(given, "--gain takes a number of per cent such as 7.5, not '%s'",
-                      given->value);
-    *(double *)given->into = percent;
-}
-
 static const struct option_row rows[] = {
     {"release", 0, "TEXT", "the version of the program", OPTION_TEXT(struct add, entry.version),
      .page = "the name of a tag, or a commit"},
@@ -58,7 +48,7 @@ static const struct option_row rows[] = {
     {"page", 0, "ADDRESS", "where a page shows this profile, for links",
      OPTION_TEXT(struct add, entry.page)},
     {"gain", 0, "PERCENT", "the speed that a build gained by this profile",
-     OPTION_CALL_FOR(struct add, entry.gain_percent, take_gain),
+     OPTION_PERCENT(struct add, entry.gain_percent, -100, 100000),
      .page = "[pgokit pgo](pgokit-pgo.md) measures it"},
     {"match-with", 0, "FILE",
      "a build, to note how much of the profile applies to it; may be "

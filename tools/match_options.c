@@ -27,15 +27,6 @@ static void take_json(const struct option_given *given)
     set_form(given->into, JSON);
 }
 
-static void take_percent(const struct option_given *given)
-{
-    char *end;
-    double n = strtod(given->value, &end);
-    if (end == given->value || strcmp(end, "%") != 0 || !(n >= 0 && n <= 100))
-        cli_usage(&cmd_match, "--min-match takes a percentage, as 90%%, not '%s'", given->value);
-    *(double *)given->into = n;
-}
-
 static const struct option_row profiled_rows[] = {
     {"profiled-binary", 0, "FILE",
      "the program or a library as it was profiled; leaves fewer moved calls ambiguous; may be "
@@ -62,7 +53,7 @@ static const struct option_row rows[] = {
      .choices = forms,
      .page = "Markdown is for a comment on a change"},
     {"min-match", 0, "N%", "exit status 3 if less of the profile is found",
-     OPTION_CALL_FOR(struct match_options, min_percent, take_percent),
+     OPTION_PERCENT(struct match_options, min_percent, 0, 100),
      .page = "what counts are bytes, samples or counters; with `--used`, those that are used"},
     {0},
 };

@@ -230,6 +230,21 @@ static uint64_t take_number(const struct option_given *given)
     return cli_number(option, given->value, given->row->lowest, given->row->highest);
 }
 
+/* What is below 1 and has no sign may be meant as a share. */
+static double take_percent(const struct option_given *given)
+{
+    const struct option_row *row = given->row;
+    const double least = (double)(int64_t)row->lowest, most = (double)row->highest;
+    char *end;
+    const double n = strtod(given->value, &end);
+    const bool has_sign = !strcmp(end, "%");
+    if (end == given->value || (*end && !has_sign) || !(n >= least && n <= most) ||
+        (!has_sign && n > 0 && n < 1))
+        option_refuse(given, "--%s takes a percentage, as 5%%, of at least %.0f and at most %.0f",
+                      row->name, least, most);
+    return n;
+}
+
 static void take(const struct option_given *given)
 {
     const struct option_row *row = given->row;
@@ -255,6 +270,9 @@ static void take(const struct option_given *given)
         break;
     case OPTION_IS_DOUBLE:
         *(double *)field = (double)take_number(given);
+        break;
+    case OPTION_IS_PERCENT:
+        *(double *)field = take_percent(given);
         break;
     case OPTION_IS_CHOICE:
         store(field, row->size, (uint64_t)option_choice(given));

@@ -19,6 +19,7 @@ enum option_kind {
     OPTION_IS_LIST,   /* struct cli_list, which grows */
     OPTION_IS_NUMBER, /* an integer of any size */
     OPTION_IS_DOUBLE, /* a double that takes whole numbers */
+    OPTION_IS_PERCENT, /* a double, as 7.5 or 7.5% */
     OPTION_IS_CHOICE, /* an enum, by the words of `choices` */
     OPTION_IS_CALL,   /* what `take` makes of it */
     OPTION_IS_HELP,
@@ -45,7 +46,7 @@ struct option_row {
     const char *help;
     enum option_kind kind;
     size_t field, size;       /* of the table's struct */
-    uint64_t lowest, highest; /* of a number */
+    uint64_t lowest, highest; /* of a number; of a percentage as int64_t */
     const struct option_choice *choices;
     /* Word `i` of those that the option takes, where no table has them; NULL past the last. */
     const char *(*word)(size_t i);
@@ -74,6 +75,9 @@ struct option_row {
 #define OPTION_NUMBER(type, member, least, most)                                                 \
     .kind = _Generic(((type *)0)->member, double: OPTION_IS_DOUBLE, default: OPTION_IS_NUMBER),   \
     OPTION_PLACE(type, member), .lowest = (least), .highest = (most)
+#define OPTION_PERCENT(type, member, least, most)                                    \
+    .kind = OPTION_IS_PERCENT, .field = OPTION_FIELD(type, member, double),          \
+    .lowest = (uint64_t)(int64_t)(least), .highest = (most)
 #define OPTION_CHOICE(type, member, words) \
     .kind = OPTION_IS_CHOICE, OPTION_PLACE(type, member), .choices = (words)
 #define OPTION_CALL(function) .kind = OPTION_IS_CALL, .take = (function)

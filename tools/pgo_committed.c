@@ -29,15 +29,6 @@ static void take_size(const struct option_given *given)
     *(uint64_t *)given->into = (uint64_t)n << shift;
 }
 
-static void take_percent(const struct option_given *given)
-{
-    char *end;
-    double n = strtod(given->value, &end);
-    if (end == given->value || (*end && strcmp(end, "%") != 0) || !(n >= 0 && n <= 100))
-        option_refuse(given, "--min-match takes a percentage, as 90 or 90%%");
-    *(double *)given->into = n;
-}
-
 static const struct option_row rows[] = {
     {"record", 0, NULL, "record a profile to keep with the source, and build no second time",
      OPTION_FLAG(struct pgo_committed, record),
@@ -46,7 +37,7 @@ static const struct option_row rows[] = {
      OPTION_LIST(struct pgo_committed, use), .page = "several are added up"},
     {"min-match", 0, "PERCENT",
      "with --use: exit status 3 if less of the profile's samples matches the source",
-     OPTION_CALL_FOR(struct pgo_committed, least_match, take_percent),
+     OPTION_PERCENT(struct pgo_committed, least_match, 0, 100),
      OPTION_GIVEN(struct pgo_committed, has_least)},
     {"rebase", 0, NULL, "with --use: move the profile to where the source has its lines now",
      OPTION_FLAG(struct pgo_committed, rebase),
