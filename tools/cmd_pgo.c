@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { EXIT_BELOW = 3, MOST_TURNS = 10000 };
@@ -49,7 +50,8 @@ struct pgo {
     struct pgo_page page;
     unsigned recorded;          /* runs */
     struct pgo_figures figures;
-    const struct pgo_builder *how;
+    struct pgo_builder *how;
+    struct timespec began;
     struct pgo_committed committed;
     struct pgo_compiler compiler;
     struct pgo_files files;
@@ -276,11 +278,22 @@ static void say_use(const struct pgo *p)
     free(flags);
 }
 
+/* make, ninja and cargo make nothing again that is newer than its source. */
+static struct timespec build_anew(struct pgo *p)
+{
+    p->how->removes_since = p->began;
+    say(p, "removes what the build before made, as this one did not make it again");
+    return pgo_build(p->how, p->profile);
+}
+
 static void build_profile(struct pgo *p, bool first)
 {
-    const struct timespec started = pgo_build(p->how, p->profile);
-    if (first)
-        pgo_check_rebuilt(&p->files, started);
+    struct timespec started = pgo_build(p->how, p->profile);
+    if (!first)
+        return;
+    if (!p->clean && !pgo_was_rebuilt(&p->files, started))
+        started = build_anew(p);
+    pgo_check_rebuilt(&p->files, started);
 }
 
 static enum pgo_built build_with(void *ctx, bool first, bool is_layer)
@@ -372,7 +385,8 @@ static int record_and_build(struct pgo *p, struct pgo_builder *how)
 {
     const struct pgo_load load = {p->run, "run", how->scratch, p->frequency, p->runs, p->for_s,
                                   p->common.quiet};
-    struct timespec started = pgo_build_first(how);
+    clock_gettime(CLOCK_REALTIME_COARSE, &p->began); /* as the system dates files */
+    const struct timespec started = pgo_build_first(how);
     pgo_find_files(&p->files, &p->common.binaries, started);
     pgo_keep(&p->files, how->scratch, false);
     const uint64_t plain_bytes = pgo_code_bytes(&p->files);

@@ -161,6 +161,8 @@ struct pgo_builder {
     const struct pgo_project *project; /* NULL: of no known build system */
     bool removes;                      /* `clean` is the project's own */
     bool quiet;
+    /* From when on the build made what is removed before it is built again; 0: nothing is. */
+    struct timespec removes_since;
 };
 /* The command, in words that a person reads. */
 const char *pgo_shown_build(const struct pgo_builder *builder);
@@ -218,8 +220,12 @@ void pgo_keep_former(const struct cli_list *chosen, const char *folder);
 bool pgo_same_bytes(const char *a, const char *b);
 /* Puts a copy in the place of a file, with its owner and dates or not; false with errno. */
 bool pgo_replace(const char *copy, const char *path, bool all);
-/* Stops unless a build made each file again, and at least one of them otherwise. */
+/* Whether a build made each file again. */
+bool pgo_was_rebuilt(const struct pgo_files *files, struct timespec since);
+/* Stops unless it did, and at least one of them otherwise. */
 void pgo_check_rebuilt(const struct pgo_files *files, struct timespec since);
+/* Removes programs, libraries and objects below the current folder that changed since. */
+void pgo_remove_made(struct timespec since);
 /* The copy with the profile becomes the one without. */
 void pgo_promote(struct pgo_files *files);
 /* Whether the last build made other programs than those that were kept without a profile. */

@@ -53,6 +53,8 @@ static struct timespec begin(const struct pgo_builder *b, const char *profile)
         pgo_build_shell(b->removes ? "removing what an earlier build made"
                                    : "the command of --clean",
                         b->clean, NULL, NULL);
+    if (b->removes_since.tv_sec)
+        pgo_remove_made(b->removes_since);
     pgo_say(b->quiet, "builds %s the profile: %s", profile ? "with" : "without",
             pgo_shown_build(b));
     return now();

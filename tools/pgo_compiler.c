@@ -194,13 +194,18 @@ static void set_or_not(const char *name, char *value)
     free(value);
 }
 
+/* LLVM's inliner defers what its caller may take whole as soon as code is compiled for profiles,
+ * also where there is none yet: functions get up to a quarter larger (14 to 23). Without this the
+ * build that is recorded is not the project's own, with which the other is compared. */
+#define NO_DEFERRAL "-enable-npm-pgo-inline-deferral=false"
+
 /* What a compiler gets from us; `profile` NULL: it takes none, or there is none yet. Debug
  * information changes no code, so the first build is also what the second is measured against. gcc
  * would write the path of the profile into it. */
 static char *flags_of(const struct pgo_compiler *c, bool clang, const char *profile)
 {
     return pgo_text("%s%s%s%s%s",
-                clang ? "-gline-tables-only -fdebug-info-for-profiling"
+                clang ? "-gline-tables-only -fdebug-info-for-profiling -mllvm " NO_DEFERRAL
                       : "-g -gno-record-gcc-switches",
                 c->align ? PGO_ALIGN : "",
                 !profile ? ""
@@ -227,7 +232,8 @@ static void set_wrapped(const struct pgo_compiler *c, const char *profile)
     char *by_gcc = flags_of(c, false, c->clang ? NULL : profile);
     char *clang = pgo_text("%s -Wl,--build-id -Wno-unused-command-line-argument", by_clang);
     char *gcc = pgo_text("%s -Wl,--build-id", by_gcc);
-    char *rust = pgo_text("-Zdebug-info-for-profiling -Clink-arg=-Wl,--build-id%s%s%s%s",
+    char *rust = pgo_text("-Zdebug-info-for-profiling -Cllvm-args=" NO_DEFERRAL
+                      " -Clink-arg=-Wl,--build-id%s%s%s%s",
                       c->align ? PGO_ALIGN_RUST : "", profile ? " -Zprofile-sample-use=" : "",
                       profile ? profile : "", profile ? c->use_rust : "");
     pgo_wrapper_flags(clang, gcc, rust);

@@ -27,15 +27,39 @@ static bool is_newer(const struct stat *s, struct timespec since)
            (s->st_ctim.tv_sec == since.tv_sec && s->st_ctim.tv_nsec >= since.tv_nsec);
 }
 
-/* Programs and libraries, not objects; reads little, as it is asked of all files. */
-static bool looks_linked(const char *path)
+/* Reads little, as it is asked of all files. False if the file is shorter. */
+enum { HEAD = 18 };
+static bool read_head(const char *path, unsigned char *head)
 {
-    unsigned char head[18];
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
-    const bool read_all = fd >= 0 && read(fd, head, sizeof head) == sizeof head;
+    const bool read_all = fd >= 0 && read(fd, head, HEAD) == HEAD;
     if (fd >= 0)
         close(fd);
-    return read_all && !memcmp(head, "\177ELF", 4) && (head[16] == 2 || head[16] == 3);
+    return read_all;
+}
+
+static bool is_elf(const unsigned char *head)
+{
+    return !memcmp(head, "\177ELF", 4);
+}
+
+/* Programs and libraries, not objects. */
+static bool looks_linked(const char *path)
+{
+    unsigned char head[HEAD];
+    return read_head(path, head) && is_elf(head) && (head[16] == 2 || head[16] == 3);
+}
+
+/* Objects, also those of link-time optimisation, archives, what is linked, and libtool's texts that
+ * stand for them. */
+static bool looks_compiled(const char *path)
+{
+    unsigned char head[HEAD];
+    const char *end = strrchr(path, '.');
+    if (end && (!strcmp(end, ".lo") || !strcmp(end, ".la")))
+        return true;
+    return read_head(path, head) &&
+           (is_elf(head) || !memcmp(head, "!<arch>\n", 8) || !memcmp(head, "BC\xc0\xde", 4));
 }
 
 static bool is_linked(const char *path)
@@ -72,21 +96,41 @@ static int look_at(const char *path, const struct stat *s, int kind, struct FTW 
     return 0;
 }
 
-static void search_below(const char *folder, struct pgo_files *files, struct timespec since)
+static int remove_made(const char *path, const struct stat *s, int kind, struct FTW *at)
 {
-    search.files = files;
-    search.since = since;
-    if (nftw(folder, look_at, OPEN_FOLDERS, FTW_PHYS | FTW_MOUNT))
+    (void)at;
+    if (kind == FTW_F && S_ISREG(s->st_mode) && is_newer(s, search.since) && !is_scratch(path) &&
+        looks_compiled(path) && unlink(path))
+        pgo_stop("cannot remove %s: %s", path, strerror(errno));
+    return 0;
+}
+
+static void visit_below(const char *folder, __nftw_func_t visit)
+{
+    if (nftw(folder, visit, OPEN_FOLDERS, FTW_PHYS | FTW_MOUNT))
         pgo_stop("cannot read %s: %s", folder, strerror(errno));
 }
 
 /* The current folder, and that of cargo where a workspace has it elsewhere. */
-static void search_all(struct pgo_files *files, struct timespec since)
+static void visit_all(__nftw_func_t visit)
 {
     const char *other = pgo_target_folder();
-    search_below(".", files, since);
+    visit_below(".", visit);
     if (*other && !access(other, F_OK))
-        search_below(other, files, since);
+        visit_below(other, visit);
+}
+
+static void search_all(struct pgo_files *files, struct timespec since)
+{
+    search.files = files;
+    search.since = since;
+    visit_all(look_at);
+}
+
+void pgo_remove_made(struct timespec since)
+{
+    search.since = since;
+    visit_all(remove_made);
 }
 
 bool pgo_look_for_files(struct pgo_files *files, const struct cli_list *chosen,
@@ -264,16 +308,27 @@ uint64_t pgo_code_bytes(const struct pgo_files *files)
     return bytes;
 }
 
-void pgo_check_rebuilt(const struct pgo_files *files, struct timespec since)
+static const char *not_made_again(const struct pgo_files *files, struct timespec since)
 {
     struct stat s;
-    for (size_t i = 0; i < files->n; i++) {
-        const struct pgo_file *f = &files->v[i];
-        if (stat(f->path, &s) || !is_newer(&s, since))
-            pgo_stop("the second build did not make %s again. Give --clean 'make clean', or a "
-                     "build command that builds all",
-                     f->path);
-    }
+    for (size_t i = 0; i < files->n; i++)
+        if (stat(files->v[i].path, &s) || !is_newer(&s, since))
+            return files->v[i].path;
+    return NULL;
+}
+
+bool pgo_was_rebuilt(const struct pgo_files *files, struct timespec since)
+{
+    return !not_made_again(files, since);
+}
+
+void pgo_check_rebuilt(const struct pgo_files *files, struct timespec since)
+{
+    const char *path = not_made_again(files, since);
+    if (path)
+        pgo_stop("the second build did not make %s again. Give --clean 'make clean', or a build "
+                 "command that builds all",
+                 path);
     if (!pgo_differs(files))
         pgo_stop("the build with the profile made the same programs as the one without. Does the "
                  "build command use $CC and $CFLAGS, or a compiler that PATH has?");

@@ -337,7 +337,7 @@ def stops(folder):
              ("the recorded command failed with exit status 1", {"command": "false"}, []),
              ("the recorded command was ended by signal 9", {"command": "kill -9 $$"}, []),
              ("nothing was recorded", {"command": "true"}, []),
-             ("did not make ./app again", {"build": f"[ -e app ] || {BUILD}"}, []),
+             ("did not make ./app again", {"build": f"[ -e made ] || {{ {BUILD} && touch made; }}"}, []),
              ("the same programs as the one without", {"build": f"{gcc} -g app.c -o app"}, []),
              ("the build uses clang-22, not gcc-12", {"build": "clang-22 app.c -o app"}, []),
              ("in CFLAGS, which cannot hold", {}, ["-o", "my pgo.afdo"]),
@@ -627,6 +627,16 @@ def without_clean(folder):
     by_its_files(folder, "Makefile", text[:text.index("clean:")], "./app")
 
 
+def made_once(folder):
+    """make makes nothing anew that is newer than its source; of a user's own objects none goes."""
+    tool("gcc-12")
+    put(folder, Makefile="app: app.o\n\t$(CC) app.o -o app\n",
+        **{"theirs.o": "!<arch>\n" + " " * 60})
+    done = pgo(folder, "--cc", "gcc-12", "-n", "0", build="make")
+    require("removes what the build before made" in done.stderr, done.stderr)
+    require(os.path.exists(os.path.join(folder, "theirs.o")), os.listdir(folder))
+
+
 def cargo(folder):
     if not shutil.which("cargo") or run(["cargo", "--version"], folder, status=None).returncode:
         raise Skip("there is no cargo here")
@@ -769,6 +779,7 @@ def main():
               MAKEFILE.replace("COMPILER", "$(CC)"), "./app")
     cases.run("by a Makefile that names gcc", hard_coded)
     cases.run("by a Makefile that strips and has no clean", without_clean)
+    cases.run("a build that makes nothing twice", made_once)
     cases.run("by CMakeLists.txt", by_its_files, "CMakeLists.txt", CMAKE, "./pgo-build/app",
               "cmake")
     cases.run("by meson.build", by_its_files, "meson.build", MESON, "./pgo-build/app", "meson",

@@ -41,8 +41,8 @@ def pgo(folder, *options, status=0, build=BUILD, env=None):
     return run([PGOKIT, "pgo", "--build", build, *options], folder, status=status, env=env)
 
 
-def record(folder, compiler, *options, status=0):
-    write(folder, "app.c", SOURCE)
+def record(folder, compiler, *options, status=0, source=SOURCE):
+    write(folder, "app.c", source)
     return pgo(folder, "--record", "--cc", tool(compiler), "--run", RUN, "--runs", "1", *options,
                status=status)
 
@@ -80,6 +80,29 @@ def recorded_once(folder, compiler):
     require(not re.search(rf"/|\.c\b|{re.escape(os.uname().nodename)}", text), text)
     run([PGOKIT, "convert", "pgo/app.afdo", "--compress", "-o", "again.afdo"], folder)
     require(content(folder, "pgo/app.afdo") == content(folder, "again.afdo"), "written twice")
+
+
+# What clang's inliner defers in code that is compiled for profiles: `middle` takes `leaf`, unless
+# `top` is to take the whole of `middle`, three times.
+DEFERRED = """
+static unsigned leaf(unsigned x) {""" + "".join(
+    f" x ^= x * {i * 7 + 3}u + (x >> {i % 5 + 1});" for i in range(12)) + """ return x; }
+static unsigned middle(unsigned x)
+{ x += x << 1; x += x << 2; return x & 1 ? leaf(x) : leaf(x + 1); }
+unsigned top(unsigned x) { x = middle(x); x = middle(x); return middle(x); }
+"""
+
+
+def code_of(folder, name):
+    run(["objcopy", "-O", "binary", "-j", ".text", name, name + ".text"], folder)
+    return content(folder, name + ".text")
+
+
+def own_code(folder, compiler):
+    """What is recorded, and compared with, is the program as the project builds it."""
+    record(folder, compiler, "-o", "pgo/app.afdo", source=SOURCE + DEFERRED)
+    run([compiler, "-O2", "app.c", "-o", "plain"], folder)
+    require(code_of(folder, "app") == code_of(folder, "plain"), "flags of pgo changed the code")
 
 
 def same_bytes(folder, by, compiler):
@@ -277,6 +300,7 @@ def main():
     cases = Cases()
     for compiler in ("clang-22", "gcc-12"):
         cases.run(f"recorded once by {compiler}", recorded_once, compiler)
+        cases.run(f"code of {compiler} is the project's own", own_code, compiler)
     for compiler in ("clang-14", "clang-19", "clang-22", "clang-23", "gcc-12", "gcc-14", "gcc-16"):
         cases.run(f"clang's profile by {compiler}", same_bytes, "clang-22", compiler)
     for compiler in ("clang-22", "gcc-12"):
