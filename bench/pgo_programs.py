@@ -40,7 +40,8 @@ REGISTRY = "/usr/share/cargo/registry"
 
 # `source` is a package of Debian, or a crate of it; `folder` where its build system is. `by_hand`
 # builds with $CC, $CXX, $CFLAGS, $CXXFLAGS; NULL flags are those of the project. `train` and
-# `other` are loads in words of the shell, for which `inputs` makes files.
+# `other` are loads in words of the shell, for which `inputs` makes files. No program is given
+# /dev/null to write: some remove it first, and root may.
 Program = collections.namedtuple(
     "Program", "source folder system binary by_hand inputs train other build compilers",
     defaults=[None, CLANG])
@@ -175,12 +176,12 @@ PROGRAMS = {
                        "ninja -C pgo-build", (both(hebrew), (20000, 25000)), "{0} {at}/train",
                        "{0} --rtl {at}/other"),
     "potrace": Program("potrace", "", "configure", "src/potrace", CONFIGURE,
-                       (both(bitmap), (1400, 1700)), "{0} -s -o /dev/null {at}/train",
-                       "{0} -b pdf -o /dev/null {at}/other"),
+                       (both(bitmap), (1400, 1700)), "{0} -s -o - {at}/train",
+                       "{0} -b pdf -o - {at}/other"),
     "tcc": Program("tcc", "", "configure", "tcc", "./configure --cc=\"$CC\" --extra-cflags="
-                   "\"$CFLAGS\" && make tcc", (both(c_source), (9000, 11000)),
-                   "{0} -B. -c -x c {at}/train -o /dev/null", "{0} -B. -g -c -x c {at}/other -o "
-                   "/dev/null", "./configure && make tcc", GCC),
+                   "\"$CFLAGS\" --extra-ldflags=\"$CFLAGS\" && make tcc", (both(c_source), (9000, 11000)),
+                   "{0} -B. -c -x c {at}/train -o {at}/out", "{0} -B. -g -c -x c {at}/other -o "
+                   "{at}/out", "./configure && make tcc", GCC),
     "minimap2": Program("minimap2", "", "make", "minimap2", "make",
                         (both(genome, two_files), ((600000, 1500), (500000, 1800))),
                         "{0} -t1 -a {at}/train.ref {at}/train.reads",
@@ -191,13 +192,13 @@ PROGRAMS = {
                     "{0} -8 -k -c {at}/other", CONFIGURE),
     "clustalw": Program("clustalw", "", "configure", "src/clustalw2", CONFIGURE,
                         (both(proteins), ((24, 260), (20, 330))),
-                        "{0} -infile={at}/train -outfile=/dev/null -newtree=/dev/null",
-                        "{0} -infile={at}/other -outfile=/dev/null -newtree=/dev/null"),
+                        "{0} -infile={at}/train -outfile={at}/out -newtree={at}/tree",
+                        "{0} -infile={at}/other -outfile={at}/out -newtree={at}/tree"),
     "muscle": Program("muscle", "src", "make", "Linux/muscle",
                       "make CXX=\"$CXX\" CXXFLAGS=\"$CXXFLAGS\"",
                       (both(proteins), ((14, 120), (16, 110))),
-                      "{0} -align {at}/train -output /dev/null -threads 1",
-                      "{0} -align {at}/other -output /dev/null -threads 1", "make", GCC),
+                      "{0} -align {at}/train -output {at}/out -threads 1",
+                      "{0} -align {at}/other -output {at}/out -threads 1", "make", GCC),
     "pulldown-cmark": Program("pulldown-cmark", "", "cargo", "target/release/pulldown-cmark",
                               CARGO + " --features getopts", (both(markdown), (30000, 40000)),
                               "{0} <{at}/train", "{0} -S -T <{at}/other",

@@ -418,7 +418,7 @@ static void report_density(const struct gen *g, const struct pgk_gen_stats *s)
     char times[PGK_HUMAN_SIZE], safe[PGK_GEN_EXAMPLE_SIZE];
     fprintf(stderr, "  %-22s %.1f samples a line%s%s\n", "density", s->density,
             *s->density_function ? " in " : "",
-            pgk_human_text(safe, sizeof safe, s->density_function));
+            pgk_human_function(safe, sizeof safe, s->density_function));
     if (g->llvm_density && s->density > 0 && s->density < g->min_density)
         fprintf(stderr,
                 "Sample PGO is estimated to optimize better with %.1fx more samples. Please "

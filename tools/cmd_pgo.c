@@ -5,6 +5,7 @@
 #include "pgo_page.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,9 +95,11 @@ static const struct option_row rows[] = {
     {"build", 0, "COMMAND", "builds the program (default: by the files in the current folder)",
      OPTION_TEXT(struct pgo, build)},
     {"clean", 0, "COMMAND", "run before each build, so that all is built anew",
-     OPTION_TEXT(struct pgo, clean)},
+     OPTION_TEXT(struct pgo, clean),
+     .page = "without it, objects and programs of the first build are removed if the second one "
+             "does not make them again"},
     {"run", 0, "COMMAND", "runs the program as it is used; this is recorded",
-     OPTION_TEXT(struct pgo, run)},
+     OPTION_TEXT(struct pgo, run), .page = "the standard input of all commands is empty"},
     {"for", 0, "TIME", "the command of --run is a service: it is ended after this time, as 60s",
      OPTION_CALL_FOR(struct pgo, for_s, take_time),
      .page = "with --measure, the service runs while that command uses it, and the processor time "
@@ -433,11 +436,22 @@ static int build(struct pgo *p)
                                                                                   : EXIT_BELOW;
 }
 
+/* Each command is run more than once, and not all of them would find the same. */
+static void empty_input(void)
+{
+    const int null = open("/dev/null", O_RDONLY);
+    if (null < 0 || dup2(null, STDIN_FILENO) < 0)
+        pgo_stop("cannot open /dev/null: %s", strerror(errno));
+    if (null != STDIN_FILENO)
+        close(null);
+}
+
 static int run(int argc, char **argv)
 {
     struct pgo p = {.frequency = 250, .limits = {.rounds = MOST_TURNS, .max_growth = 2}};
     int exit_code = EXIT_DONE;
     parse(&p, argc, argv);
+    empty_input();
     pgo_find_compiler(&p.compiler, p.cc, p.project);
     p.compiler.align = p.align;
     if (p.committed.flags) {
