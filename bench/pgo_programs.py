@@ -179,9 +179,11 @@ PROGRAMS = {
                        (both(bitmap), (1400, 1700)), "{0} -s -o - {at}/train",
                        "{0} -b pdf -o - {at}/other"),
     "tcc": Program("tcc", "", "configure", "tcc", "./configure --cc=\"$CC\" --extra-cflags="
-                   "\"$CFLAGS\" --extra-ldflags=\"$CFLAGS\" && make tcc", (both(c_source), (9000, 11000)),
-                   "{0} -B. -c -x c {at}/train -o {at}/out", "{0} -B. -g -c -x c {at}/other -o "
-                   "{at}/out", "./configure && make tcc", GCC),
+                   "\"$CFLAGS\" --extra-ldflags=\"$CFLAGS\" && make tcc",
+                   (both(c_source), (9000, 11000)),
+                   "{0} -B$(dirname {0}) -c -x c {at}/train -o {at}/out",
+                   "{0} -B$(dirname {0}) -g -c -x c {at}/other -o {at}/out",
+                   "./configure && make tcc", GCC),
     "minimap2": Program("minimap2", "", "make", "minimap2", "make",
                         (both(genome, two_files), ((600000, 1500), (500000, 1800))),
                         "{0} -t1 -a {at}/train.ref {at}/train.reads",
