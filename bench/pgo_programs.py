@@ -30,7 +30,7 @@ import subprocess
 import measure
 from branches_use import gains, geometric
 
-LEAST_TURNS, MEASURE_S = 15, 30
+LEAST_TURNS, MEASURE_S = 31, 60
 OF_COUNTERS, GROWTH, USED_TIME = 0.95, 2.0, 1.15
 CLANG = {"CC": "clang-22", "CXX": "clang++-22"}
 GCC = {"CC": "gcc-12", "CXX": "g++-12"}
@@ -190,12 +190,13 @@ PROGRAMS = {
                         "{0} -t1 -x map-pb {at}/other.ref {at}/other.reads"),
     "lzip": Program("lzip", "", "configure", "lzip",
                     "./configure CXX=\"$CXX\" CXXFLAGS=\"$CXXFLAGS\" && make",
-                    (both(markdown), (3000, 4000)), "{0} -k -c {at}/train",
+                    (both(markdown), (600, 700)), "{0} -k -c {at}/train",
                     "{0} -8 -k -c {at}/other", CONFIGURE),
     "clustalw": Program("clustalw", "", "configure", "src/clustalw2", CONFIGURE,
                         (both(proteins), ((24, 260), (20, 330))),
                         "{0} -infile={at}/train -outfile={at}/out -newtree={at}/tree",
-                        "{0} -infile={at}/other -outfile={at}/out -newtree={at}/tree"),
+                        "{0} -infile={at}/other -outfile={at}/out -newtree={at}/tree",
+                        None, GCC),
     "muscle": Program("muscle", "src", "make", "Linux/muscle",
                       "make CXX=\"$CXX\" CXXFLAGS=\"$CXXFLAGS\"",
                       (both(proteins), ((14, 120), (16, 110))),

@@ -307,8 +307,15 @@ static bool asks_for_lines(char **argv)
     return false;
 }
 
-/* The arguments but those that strip and those of `others`, which are for another compiler and
- * came by CFLAGS; and those of `flags` that are not among them. */
+/* An argument that came by CFLAGS and is for another compiler. All of them know -g, which a build
+ * asks for by itself. */
+static bool is_for_other(const char *argument, const char *flags, const char *others)
+{
+    return strcmp(argument, "-g") && is_in(others, argument) && !is_in(flags, argument);
+}
+
+/* The arguments but those that strip and those of `others`; and those of `flags` that are not
+ * among them. */
 static char **with_flags(char **argv, const char *flags, const char *others)
 {
     size_t n = 0;
@@ -318,11 +325,17 @@ static char **with_flags(char **argv, const char *flags, const char *others)
     if (!text || !all)
         fail(EXIT_RECORD_FAILED, argv[0], "out of memory");
     for (char **argument = argv; *argument; argument++)
-        if (!strips(*argument) && (is_in(flags, *argument) || !is_in(others, *argument)))
+        if (!strips(*argument) && !is_for_other(*argument, flags, others))
             all[n++] = *argument;
-    for (char *flag; (flag = strsep(&text, " ")) != NULL;)
-        if (*flag && !has(argv, flag) && !(has_lines && !strcmp(flag, "-gline-tables-only")))
-            all[n++] = flag;
+    for (char *flag; (flag = strsep(&text, " ")) != NULL;) {
+        char *const of = strcmp(flag, "-mllvm") ? NULL : strsep(&text, " ");
+        if (!*flag || has(argv, of ? of : flag) ||
+            (has_lines && !strcmp(flag, "-gline-tables-only")))
+            continue;
+        all[n++] = flag;
+        if (of)
+            all[n++] = of;
+    }
     return all;
 }
 

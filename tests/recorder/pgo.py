@@ -621,6 +621,12 @@ def hard_coded(folder):
     require(len(said) == 1 and "uses gcc-12, so the profile is for that" in said[0], said)
 
 
+def asks_for_debug(folder):
+    """A Makefile that asks for debug information, and has an option of LLVM, as pgo has one."""
+    by_its_files(folder, "Makefile", MAKEFILE.replace("COMPILER", "$(CC) -g -mllvm -enable-chr"),
+                 "./app")
+
+
 def without_clean(folder):
     """All is built anew all the same, and what the Makefile strips keeps its symbols."""
     text = MAKEFILE.replace("COMPILER -o", "$(CC) -s -o").replace("COMPILER", "$(CC)")
@@ -778,6 +784,7 @@ def main():
     cases.run("by a Makefile that names no compiler", by_its_files, "Makefile",
               MAKEFILE.replace("COMPILER", "$(CC)"), "./app")
     cases.run("by a Makefile that names gcc", hard_coded)
+    cases.run("by a Makefile that asks for debug information", asks_for_debug)
     cases.run("by a Makefile that strips and has no clean", without_clean)
     cases.run("a build that makes nothing twice", made_once)
     cases.run("by CMakeLists.txt", by_its_files, "CMakeLists.txt", CMAKE, "./pgo-build/app",
