@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const char **paths_of(size_t n)
 {
@@ -57,15 +58,19 @@ static struct pgk_built *read_kept(const struct pgo_layering *l)
     return NULL;
 }
 
-/* The program that is largest, which is what the page is about. */
-static const char *title_of(const struct pgo_files *files)
+/* What the page is about: the largest program that the recorded command names, else of all. */
+static const char *title_of(const struct pgo_files *files, const char *run)
 {
     uint64_t most = 0;
+    bool is_named = false;
     const char *title = files->v[0].path;
     for (size_t i = 0; i < files->n; i++) {
         struct pgk_program p = {.struct_size = sizeof p};
-        if (pgk_program_inspect(&p, files->v[i].path, NULL) || p.code_bytes <= most)
+        const bool named = strstr(run, cli_base_name(files->v[i].path)) != NULL;
+        if (pgk_program_inspect(&p, files->v[i].path, NULL) || named < is_named ||
+            (named == is_named && p.code_bytes <= most))
             continue;
+        is_named = named;
         most = p.code_bytes;
         title = files->v[i].path;
     }
@@ -80,7 +85,7 @@ void pgo_page_write(const struct pgo_page *page, const struct pgk_trial *trial,
         return;
     struct pgk_built *after = kept ? read_kept(l) : NULL;
     const struct pgk_trial_page_opts opts = {.struct_size = sizeof opts,
-                                             .title = title_of(l->files)};
+                                             .title = title_of(l->files, l->load->run)};
     const int status = pgk_trial_write_page(trial, page->before, after, &opts, page->path, &why);
     pgk_built_close(&after);
     if (status) {

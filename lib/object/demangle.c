@@ -63,7 +63,10 @@ char *pgk_shorten_templates(const char *name)
     int depth = 0;
     if (!text)
         return NULL;
-    for (const char *s = name; *s; s++) {
+    const char *s = name;
+    for (; *s == '<'; s++) /* Rust's "<Type as Trait>::method" */
+        *to++ = *s;
+    for (; *s; s++) {
         bool is_operator = (s - name >= 8 && !strncmp(s - 8, "operator", 8)) ||
                            (s - name >= 9 && !strncmp(s - 9, "operator<", 9));
         if (*s == '<' && !is_operator) {

@@ -70,10 +70,10 @@ export function plural(n: number, noun: string, nouns = `${noun}s`): string {
 /** "a<b<c>>::d<e>" as "a<…>::d<…>": what templates are made for says little in a narrow box. */
 export function shorten(name: string): string {
     if (name.includes("operator")) return name;
-    let out = "";
+    let out = /^<*/.exec(name)![0]; // Rust's "<Type as Trait>::method"
     let depth = 0;
-    for (const c of name) {
-        if (c === "<" && depth === 0 && !/\w$/.test(out)) return name;
+    for (const c of name.slice(out.length)) {
+        if (c === "<" && depth === 0 && !/(\w|::)$/.test(out)) return name;
         if (c === "<" && depth++ === 0) out += "<…";
         if (c === ">" && depth > 0) depth--;
         if (depth === 0) out += c;

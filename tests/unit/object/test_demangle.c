@@ -21,12 +21,19 @@ static void template_arguments_are_left_out(void **state)
     expect_short("f<a->b>::g", "f<...>::g");
 }
 
+static void types_of_rust_stay(void **state)
+{
+    (void)state;
+    expect_short("<csv::Reader<std::io::Stdin>>::next", "<csv::Reader<...>>::next");
+    expect_short("<<A<u8> as B>::C as D<u8>>::f::<u8>", "<<A<...> as B>::C as D<...>>::f::<...>");
+}
+
 /* The dots are longer than what they stand for. */
 static void short_arguments_do_not_overwrite_the_rest(void **state)
 {
     (void)state;
     expect_short("a<b>::c<>", "a<...>::c<...>");
-    expect_short("<>", "<...>");
+    expect_short("<>", "<>");
     expect_short("a<i>b<i>c<i>d<i>e<i>", "a<...>b<...>c<...>d<...>e<...>");
 }
 
@@ -107,6 +114,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(template_arguments_are_left_out),
+        cmocka_unit_test(types_of_rust_stay),
         cmocka_unit_test(short_arguments_do_not_overwrite_the_rest),
         cmocka_unit_test(names_that_do_not_close),
         cmocka_unit_test(names_for_callers_of_the_library),
