@@ -13,7 +13,7 @@ void pgrt_notes_begin(struct pgrt_notes *notes, u64 flags, u64 mib_off)
     *notes = (struct pgrt_notes){
         .facts = {.flags = flags | pgrt_notes_flags(), .start_time = pgrt_start_time},
         .part = {
-#define PGK_NOTES_PART(name, number, must, record, meaning) \
+#define PGK_NOTES_PART(name, number, must, least, record, meaning) \
     {.tag = (number), .needed = (must), .version = 1, .size = (record)},
 #include "heap_notes.def"
 #undef PGK_NOTES_PART

@@ -88,9 +88,15 @@ struct pgrt_life {
     struct pgrt_touched use;
     struct pgrt_unreachable lost; /* with the flag UNREACHABLE */
 };
-_Static_assert(sizeof(struct pgrt_facts) == 80 && sizeof(struct pgrt_allocated) == 96 &&
+/* Of a context whose figures are estimates. */
+struct pgrt_sample {
+#define PGK_SAMPLE(name, meaning) u64 name;
+#include "heap_notes.def"
+#undef PGK_SAMPLE
+};
+_Static_assert(sizeof(struct pgrt_facts) == 104 && sizeof(struct pgrt_allocated) == 96 &&
                    sizeof(struct pgrt_life) == 96 && sizeof(struct pgrt_point) == 40 &&
-                   sizeof(struct pgrt_breakdown) == 400,
+                   sizeof(struct pgrt_breakdown) == 400 && sizeof(struct pgrt_sample) == 48,
                "records as heap_notes.def has them");
 enum {
 #define PGK_NOTES_FLAG(name, value, meaning) PGRT_NOTE_##name = value,

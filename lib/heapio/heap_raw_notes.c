@@ -17,11 +17,11 @@ enum {
 struct known_part {
     const char *name, *field;
     uint16_t tag;
-    uint64_t record;
+    uint64_t least, record;
 };
 static const struct known_part known_parts[PGK_NOTES_PARTS] = {
-#define PGK_NOTES_PART(name, tag, needed, record, meaning) \
-    [PGK_NOTES_##name] = {#name, "part " #name, tag, record},
+#define PGK_NOTES_PART(name, tag, needed, least, record, meaning) \
+    [PGK_NOTES_##name] = {#name, "part " #name, tag, least, record},
 #include "heap_notes.def"
 #undef PGK_NOTES_PART
 };
@@ -70,10 +70,10 @@ static int check_place(const struct notes_reader *r, uint64_t at, const char *fi
 static int check_known(const struct notes_reader *r, uint64_t at, const struct known_part *k,
                        const struct pgk_notes_part *p)
 {
-    if (p->size < k->record)
+    if (p->size < k->least)
         return reject(r, at, PGK_E_CORRUPT, k->field,
                       PGK_F("records of %" PRIu64 " bytes", p->size),
-                      PGK_F("%" PRIu64 " bytes at least", k->record), AGAIN);
+                      PGK_F("%" PRIu64 " bytes at least", k->least), AGAIN);
     return 0;
 }
 
@@ -123,7 +123,10 @@ static int read_facts(const struct notes_reader *r, struct pgk_raw_notes *notes)
         return reject(r, r->end, PGK_E_CORRUPT, "part FACTS",
                       PGK_F("%" PRIu64 " records", notes->part[PGK_NOTES_FACTS].records), "one",
                       AGAIN);
-#define PGK_FACT(name, meaning) notes->name = pgk_cur_u64(r->c, #name);
+    uint64_t left = notes->part[PGK_NOTES_FACTS].size / sizeof(uint64_t);
+#define PGK_FACT(name, meaning) \
+    if (left && left--)         \
+        notes->name = pgk_cur_u64(r->c, #name);
 #include "heap_notes.def"
 #undef PGK_FACT
     PGK_TRY(pgk_cur_check(r->c, r->err, r->record));

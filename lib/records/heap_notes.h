@@ -20,7 +20,7 @@ struct pgk_notes_end {
 };
 
 enum pgk_notes_parts {
-#define PGK_NOTES_PART(name, tag, needed, record, meaning) PGK_NOTES_##name,
+#define PGK_NOTES_PART(name, tag, needed, least, record, meaning) PGK_NOTES_##name,
 #include "heap_notes.def"
 #undef PGK_NOTES_PART
     PGK_NOTES_PARTS

@@ -13,7 +13,7 @@ INTERRUPTED, LIBRARY_ACCESSES, THREADS, MERGED, UNREACHABLE = 1, 2, 4, 8, 16
 CUT_STACK = 1 << 31
 FACTS, ALLOCATED, LIVES, SERIES, BREAKDOWNS, PROCESS, PATHS = range(1, 8)
 FACT_NAMES = ("flags dropped stack_bytes own_ns own_bytes start_time peak_ms peak_bytes "
-              "peak_objects epoch").split()
+              "peak_objects epoch made_bytes made_objects sample_bytes").split()
 SHARES = 24
 
 
@@ -32,7 +32,7 @@ class Notes:
             tag, _, version, *place = struct.unpack_from(
                 "<2HI3Q", data, at + mibs - 24 - 32 * (parts - i))
             self.parts[tag] = place
-        self.facts = dict(zip(FACT_NAMES, next(self.records(FACTS, "<10Q"))))
+        self.facts = dict(zip(FACT_NAMES, next(self.records(FACTS, "<13Q"))))
 
     def __bool__(self):
         return bool(self.parts)

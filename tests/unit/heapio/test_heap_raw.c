@@ -311,7 +311,7 @@ static void wrong_notes_are_refused(void **state)
         {part, 77 | version, PGK_E_CORRUPT, "part FACTS"}, /* there is none */
         {second, 77 | 1 << 16 | version, PGK_E_VERSION, "part"},
         {second, 2 | 1 << 16 | 2 * version, PGK_E_VERSION, "part"},
-        {facts, 1 << 6, PGK_E_VERSION, "flags"},
+        {facts, 1 << 7, PGK_E_VERSION, "flags"},
         {facts, UINT64_C(1) << 63, PGK_E_VERSION, "flags"},
         {end, 1000, PGK_E_CORRUPT, "parts"},
         {end, UINT64_MAX, PGK_E_CORRUPT, "parts"},
