@@ -93,12 +93,14 @@ enum pgk_file_fact {
     PGK_FACT_ONE_THREAD,       /* heap: in all processes one thread allocated and freed */
     PGK_FACT_PROCESSES,        /* heap: processes that all this is said of; 0 unknown */
     PGK_FACT_OTHER_PROFILES,   /* heap: merged profiles that say nothing of their processes */
-    PGK_FACT_SAMPLE_BYTES,     /* heap, pprof's: bytes from one sample to the next, on average;
-                                  0 or 1: everything is counted */
+    PGK_FACT_SAMPLE_BYTES,     /* heap, pprof's and sampled: bytes from one sample to the next, on
+                                  average; 0 or 1: everything is counted */
     PGK_FACT_RUNNING,          /* heap, raw: of the interrupted process, it is known to run on, as
                                   it had the file mapped when this was read */
     PGK_FACT_INDEXED_TABLES,   /* sample, extensible binary: a function is found by its GUID */
     PGK_FACT_SYMBOL_GUIDS,     /* sample, extensible binary: the symbol list is of GUIDs */
+    PGK_FACT_SAMPLED,          /* heap: how many of the processes recorded a part of their objects,
+                                  so that figures are estimates */
     PGK_FACTS /* how many there are */
 };
 /* The fact; 0 for what the format does not say. */

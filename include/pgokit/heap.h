@@ -24,7 +24,7 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 /* Fields of a MIB, named as in LLVM's files; their units are in pgk_mib_info. Those from PeakSize
- * to CutSize are pgokit's alone, and LLVM's files do not hold them. Values stay: new
+ * to AccessVariance are pgokit's alone, and LLVM's files do not hold them. Values stay: new
  * fields, LLVM's or pgokit's, are added before PGK_MIB_FIELDS, so they are not the tags of LLVM's
  * files. */
 enum pgk_mib_id {
@@ -68,6 +68,11 @@ enum pgk_mib_id {
     PGK_MIB_UnreachableCount, /* objects: these */
     PGK_MIB_ShortLivedSize, /* B: freed, of stacks of addresses whose objects are short-lived */
     PGK_MIB_CutSize, /* B: of stacks that have more frames than were kept */
+    PGK_MIB_SampleCount, /* objects: drawn, from which figures are estimated; of sampled profiles */
+    PGK_MIB_SampleHits, /* accesses: seen, from which accesses are estimated */
+    PGK_MIB_CountVariance, /* objects^2: of the estimate of objects, at most 2^64 - 1 */
+    PGK_MIB_SizeVariance, /* B^2: of the estimate of bytes, at most 2^64 - 1 */
+    PGK_MIB_AccessVariance, /* accesses^2: of the estimate of accesses, at most 2^64 - 1 */
     PGK_MIB_FIELDS, /* number of them */
 };
 
@@ -85,9 +90,17 @@ enum pgk_mib_label {
     PGK_LABEL_UNUSED, /* never accessed */
     PGK_LABEL_SHORT_LIVED, /* gone at once */
     PGK_LABEL_NONE, /* none of these */
+    PGK_LABEL_UNDECIDED, /* of a sampled profile: more samples are needed to know */
     PGK_LABELS, /* number of them */
 };
 const char *pgk_mib_label_name(enum pgk_mib_label label); /* "cold", ...; "" for NONE */
+
+/* A figure of a sampled profile, which is an estimate. In an array, so it does not grow. */
+struct pgk_heap_estimate {
+    double value;     /* the estimate, in the field's unit */
+    double low, high; /* the figure of all objects is from low to high in 95 of 100 cases; high is
+                         infinite where nothing is known of it */
+};
 
 struct pgk_heap;
 
@@ -118,8 +131,31 @@ bool pgk_heap_knows(const struct pgk_heap *heap, size_t context, enum pgk_mib_id
 /* Accesses to each 8 bytes of a context's objects, `*count` of them; NULL and 0 if there is no
  * histogram. Belongs to the profile. */
 const uint64_t *pgk_heap_histogram(const struct pgk_heap *heap, size_t context, size_t *count);
-/* What a context is by the values that are known. */
+/* What a context is by the values that are known; of a sampled profile what it is for certain, by
+ * intervals of 95 %, else PGK_LABEL_UNDECIDED. */
 enum pgk_mib_label pgk_heap_label(const struct pgk_heap *heap, size_t context);
+
+/* How sure a figure of a context of a sampled profile is: AllocCount, TotalSize or
+ * TotalAccessCount (docs/design/intervals.md). False, and `*estimate` has the figure alone as all
+ * three, where all objects of the context were counted, or for another field. Thread-safe for a
+ * profile that none changes. */
+bool pgk_heap_estimate(const struct pgk_heap *heap, size_t context, enum pgk_mib_id figure,
+                       struct pgk_heap_estimate *estimate);
+/* How a profile was sampled. */
+struct pgk_heap_sampling {
+    size_t struct_size;    /* sizeof(struct pgk_heap_sampling), set by the caller */
+    uint64_t processes;    /* of which a part of the objects was recorded; 0: all are exact, or it
+                              is not known */
+    uint64_t samples;      /* objects drawn, in all contexts */
+    uint64_t hits;         /* accesses seen, in all contexts */
+    uint64_t sample_bytes; /* mean bytes from one drawn object to the next, of the process with the
+                              fewest samples, in the end; 0 unknown */
+    bool exact;            /* the first two totals are exact: processes counted what they made */
+    struct pgk_heap_estimate objects, bytes, accesses; /* of the whole profile; where exact, low and
+                                                          high are the value */
+};
+/* Fills it; false if no context stands on samples. Thread-safe for a profile that none changes. */
+bool pgk_heap_sampling(const struct pgk_heap *heap, struct pgk_heap_sampling *sampling);
 
 /* A frame of a call stack. In an array, so it does not grow. */
 struct pgk_heap_frame {
@@ -318,7 +354,8 @@ size_t pgk_heap_build_ids_lost(const struct pgk_heap *heap, uint32_t raw_version
 /* Adds all of `from` to `into`; stacks that are equal become one context. */
 int pgk_heap_merge(struct pgk_heap *into, const struct pgk_heap *from, struct pgk_err *err);
 
-/* Makes the profile count `times` times (at least 1): what merging so many copies gives. */
+/* Makes the profile count `times` times (at least 1): what merging so many copies gives. Copies of
+ * samples make nothing surer, so intervals grow as the figures do. */
 int pgk_heap_scale(struct pgk_heap *heap, uint64_t times, struct pgk_err *err);
 
 /* What to leave out of a profile; zero or false: nothing. */

@@ -411,7 +411,7 @@ static void put_rest(struct pgk_heap_page *p)
         if (p->rows[i].weight > largest)
             largest = p->rows[i].weight;
         for (enum pgk_mib_id id = 0; m && id < PGK_MIB_FIELDS; id++)
-            if (pgk_mib_fields[id].across == PGK_RULE_SUM)
+            if (pgk_mib_is_sum(id))
                 sum.v[id] += m->v[id];
     }
     pgk_json_object(p->json, "rest");

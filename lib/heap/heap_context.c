@@ -24,6 +24,7 @@ void pgk_context_get(const struct pgk_heap *h, const struct pgk_heap_context *c,
     }
     m->v[PGK_MIB_AccessHistogram] = 0;
     m->known = c->known;
+    m->origin = h ? &h->origin : NULL;
     m->hist = c->hist ? h->hists.v[c->hist - 1].v : NULL;
     m->hist_count = c->hist ? h->hists.v[c->hist - 1].n : 0;
 }

@@ -10,6 +10,8 @@ struct pgk_heap_origin {
     uint64_t processes, others;
     uint64_t interrupted, library_accesses, one_thread; /* processes */
     uint64_t dumps, alive, own_ns, own_bytes;
+    uint64_t sampled, counted; /* processes */
+    uint64_t made_bytes, made_objects, drawn_bytes, drawn_objects, sample_bytes, visit_accesses;
 };
 
 /* Adds other processes; commutative and associative. */

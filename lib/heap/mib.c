@@ -100,6 +100,8 @@ static inline uint64_t combine(enum pgk_mib_rule rule, enum pgk_mib_id id, const
     uint64_t x = a->v[id], y = b->v[id];
     switch (rule) {
     case PGK_RULE_SUM:
+    case PGK_RULE_SAMPLES:
+    case PGK_RULE_VARIANCE:
         return pgk_add_saturated(x, y);
     case PGK_RULE_MIN:
         return x < y ? x : y;
@@ -121,6 +123,25 @@ static inline uint64_t combine(enum pgk_mib_rule rule, enum pgk_mib_id id, const
         break;
     }
     return 0;
+}
+
+/* Fields that blocks of all objects lack, and which add nothing there. */
+static const uint64_t of_samples = 0
+#define TAKE_SAMPLES(field) | UINT64_C(1) << PGK_MIB_##field
+#define TAKE_VARIANCE TAKE_SAMPLES
+#define TAKE_SUM(field)
+#define TAKE_MIN(field)
+#define TAKE_MAX(field)
+#define PGK_MIB(...)
+#define PGK_MIB_OWN(field, type, tag, across, unit, meaning) TAKE_##across(field)
+#include "heap_mib.def"
+#undef PGK_MIB
+#undef PGK_MIB_OWN
+    ;
+
+static uint64_t known_of_both(uint64_t a, uint64_t b)
+{
+    return (a & b) | ((a | b) & of_samples);
 }
 
 /* The histogram of `into` belongs to the arena, so it is added to in place. */
@@ -148,7 +169,7 @@ bool pgk_mib_step(struct pgk_mib *earlier, const struct pgk_mib *later, struct p
     struct pgk_mib before = *earlier;
     for (enum pgk_mib_id id = 0; id < PGK_MIB_FIELDS; id++)
         earlier->v[id] = combine(pgk_mib_fields[id].step, id, &before, later);
-    earlier->known &= later->known;
+    earlier->known = known_of_both(earlier->known, later->known);
     return add_histogram(earlier, later, arena);
 }
 
@@ -163,17 +184,22 @@ bool pgk_mib_add(struct pgk_mib *into, const struct pgk_mib *other, struct pgk_a
 #include "heap_mib.def"
 #undef PGK_MIB
 #undef PGK_MIB_OWN
-    into->known &= other->known;
+    into->known = known_of_both(into->known, other->known);
     return !other->hist_count || add_histogram(into, other, arena);
 }
 
-/* Sums grow; what is the smallest, largest or common value of one copy is that of all. */
+/* Sums grow; what is the smallest, largest or common value of one copy is that of all. Copies of
+ * samples make nothing surer. */
 void pgk_mib_scale(struct pgk_mib *m, uint64_t times)
 {
     uint64_t *hist = (uint64_t *)m->hist;
-    for (enum pgk_mib_id id = 0; id < PGK_MIB_FIELDS; id++)
-        if (pgk_mib_fields[id].across == PGK_RULE_SUM)
+    for (enum pgk_mib_id id = 0; id < PGK_MIB_FIELDS; id++) {
+        const bool variance = pgk_mib_fields[id].across == PGK_RULE_VARIANCE;
+        if (variance || pgk_mib_fields[id].across == PGK_RULE_SUM)
             m->v[id] = pgk_multiply_saturated(m->v[id], times);
+        if (variance)
+            m->v[id] = pgk_multiply_saturated(m->v[id], times);
+    }
     for (uint32_t i = 0; i < m->hist_count; i++)
         hist[i] = pgk_multiply_saturated(hist[i], times);
 }
@@ -192,98 +218,6 @@ uint64_t pgk_mib_cut(enum pgk_mib_id id, uint64_t v)
 uint64_t pgk_mib_file_value(const struct pgk_mib *m, enum pgk_mib_id id)
 {
     return m->known >> id & 1 ? pgk_mib_cut(id, m->v[id]) : 0;
-}
-
-/* Labels. The compiler's rules are computed in single precision, as the compiler does. */
-#define COLD_DENSITY 0.05f     /* accesses per byte and second */
-#define COLD_LIFETIME 200000.f /* ms */
-#define HOT_DENSITY 1000.f
-#define SHORT_LIFETIME 10.0 /* ms */
-
-static bool knows(const struct pgk_mib *m, enum pgk_mib_id id)
-{
-    return m->known >> id & 1;
-}
-
-/* Per object: accesses per byte and second; lifetime in ms. Unknown fields count as 0, as in a
- * file. */
-static float density(const struct pgk_mib *m, uint64_t count)
-{
-    return (float)pgk_mib_file_value(m, PGK_MIB_TotalLifetimeAccessDensity) / (float)count / 100;
-}
-
-static float lifetime(const struct pgk_mib *m, uint64_t count)
-{
-    return (float)pgk_mib_file_value(m, PGK_MIB_TotalLifetime) / (float)count;
-}
-
-bool pgk_mib_is_cold(const struct pgk_mib *m)
-{
-    uint64_t count = pgk_mib_file_value(m, PGK_MIB_AllocCount);
-    return count && density(m, count) < COLD_DENSITY && lifetime(m, count) >= COLD_LIFETIME;
-}
-
-/* What is left at the end has no lifetime of its own: the process ended, not the object. So the
- * time that it was there counts against those that were freed, whose mean this makes no smaller. */
-uint64_t pgk_mib_short_lived_bytes(const struct pgk_mib *m)
-{
-    const uint64_t count = pgk_mib_file_value(m, PGK_MIB_AllocCount);
-    const uint64_t bytes = m->v[PGK_MIB_TotalSize];
-    if (knows(m, PGK_MIB_ShortLivedSize))
-        return m->v[PGK_MIB_ShortLivedSize];
-    const bool exit = knows(m, PGK_MIB_ExitCount);
-    const uint64_t left = exit ? m->v[PGK_MIB_ExitCount] : 0;
-    const uint64_t left_bytes = exit ? m->v[PGK_MIB_ExitSize] : 0;
-    if (!knows(m, PGK_MIB_TotalLifetime) || left >= count || left_bytes > bytes)
-        return 0;
-    return (double)lifetime(m, count - left) < SHORT_LIFETIME ? bytes - left_bytes : 0;
-}
-
-static bool is_short_lived(const struct pgk_mib *m)
-{
-    const uint64_t bytes = pgk_mib_short_lived_bytes(m);
-    return bytes && bytes >= m->v[PGK_MIB_TotalSize] - bytes;
-}
-
-enum pgk_mib_label pgk_mib_label(const struct pgk_mib *m)
-{
-    uint64_t count = pgk_mib_file_value(m, PGK_MIB_AllocCount);
-    bool knows_density = knows(m, PGK_MIB_TotalLifetimeAccessDensity);
-    if (!count)
-        return PGK_LABEL_NONE;
-    if (knows_density && knows(m, PGK_MIB_TotalLifetime) && pgk_mib_is_cold(m))
-        return PGK_LABEL_COLD;
-    if (knows_density && density(m, count) > HOT_DENSITY)
-        return PGK_LABEL_HOT;
-    if (knows(m, PGK_MIB_TotalAccessCount) && !m->v[PGK_MIB_TotalAccessCount])
-        return PGK_LABEL_UNUSED;
-    if (is_short_lived(m))
-        return PGK_LABEL_SHORT_LIVED;
-    return PGK_LABEL_NONE;
-}
-
-static const struct {
-    const char *name, *rule;
-} labels[PGK_LABELS] = {
-    [PGK_LABEL_COLD] = {"cold", "the compiler's rule: fewer than 0.05 accesses per byte and "
-                                "second, and an average lifetime of 200 s or more"},
-    [PGK_LABEL_HOT] = {"hot", "the compiler's rule: more than 1000 accesses per byte and second"},
-    [PGK_LABEL_UNUSED] = {"never used", "no load or store was counted"},
-    [PGK_LABEL_SHORT_LIVED] = {"short-lived", "half of the bytes or more were freed, after less "
-                                              "than 10 ms on average"},
-    [PGK_LABEL_NONE] = {"", "none of the others"},
-};
-
-const char *pgk_mib_label_name(enum pgk_mib_label label)
-{
-    assert((unsigned)label < PGK_LABELS);
-    return labels[label].name;
-}
-
-const char *pgk_mib_label_rule(enum pgk_mib_label label)
-{
-    assert((unsigned)label < PGK_LABELS);
-    return labels[label].rule;
 }
 
 #define BIT(id) (UINT64_C(1) << (id))

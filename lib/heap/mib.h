@@ -8,11 +8,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct pgk_heap_origin;
+
 /* A block with space for all of its values. */
 struct pgk_mib {
     uint64_t known;       /* bit per pgk_mib_id: the profile has this field */
     uint32_t hist_count;  /* elements of `hist` */
     const uint64_t *hist; /* accesses to each 8 bytes of the objects; NULL if none */
+    const struct pgk_heap_origin *origin; /* of the block's profile; NULL unknown */
     uint64_t v[PGK_MIB_FIELDS];
 };
 enum pgk_mib_label pgk_mib_label(const struct pgk_mib *m);
@@ -23,7 +26,8 @@ uint64_t pgk_mib_short_lived_bytes(const struct pgk_mib *m);
 static inline uint64_t pgk_mib_counted_short_lived(const struct pgk_mib *m,
                                                    enum pgk_mib_label label)
 {
-    return label >= PGK_LABEL_SHORT_LIVED ? pgk_mib_short_lived_bytes(m) : 0;
+    return label == PGK_LABEL_SHORT_LIVED || label == PGK_LABEL_NONE ? pgk_mib_short_lived_bytes(m)
+                                                                     : 0;
 }
 const char *pgk_mib_label_rule(enum pgk_mib_label label); /* in words */
 
@@ -57,8 +61,16 @@ static inline bool pgk_mib_is_own(enum pgk_mib_id id)
 
 enum pgk_mib_rule {
     PGK_RULE_NONE, PGK_RULE_SUM, PGK_RULE_MIN, PGK_RULE_MAX, PGK_RULE_LATER, PGK_RULE_FIRST,
-    PGK_RULE_SAME, PGK_RULE_OVERLAP, PGK_RULE_EQ_ALLOC, PGK_RULE_EQ_DEALLOC,
+    PGK_RULE_SAME, PGK_RULE_OVERLAP, PGK_RULE_EQ_ALLOC, PGK_RULE_EQ_DEALLOC, PGK_RULE_SAMPLES,
+    PGK_RULE_VARIANCE,
 };
+/* Do values of this field add up over contexts? */
+static inline bool pgk_mib_is_sum(enum pgk_mib_id id)
+{
+    return pgk_mib_fields[id].across == PGK_RULE_SUM ||
+           pgk_mib_fields[id].across == PGK_RULE_SAMPLES ||
+           pgk_mib_fields[id].across == PGK_RULE_VARIANCE;
+}
 
 /* Merges a later block of the same process into an earlier one (rule `step`). */
 bool pgk_mib_step(struct pgk_mib *earlier, const struct pgk_mib *later, struct pgk_arena *arena);

@@ -264,6 +264,8 @@ int pgk_heap_prune(struct pgk_heap **into, const struct pgk_heap *from,
     int status = pgk_rekey_begin(&p.k, to, from, err);
     if (!status)
         status = run(&p);
+    if (p.done.bytes_left < p.done.bytes) /* what processes made is more than what is here */
+        to->origin.counted = 0;
     pgk_rekey_end(&p.k);
     pgk_vec_free(&p.leaves);
     pgk_vec_free(&p.stack);

@@ -21,6 +21,12 @@ void pgk_heap_origin_write(const struct pgk_heap_origin *o, struct pgk_sink *out
 PGK_MUST_USE int pgk_heap_origin_read(struct pgk_cursor *c, const char *record, const char *hint,
                                       struct pgk_heap_origin *o, struct pgk_err *err);
 
+/* The same of how processes were sampled. */
+void pgk_heap_origin_write_sampled(const struct pgk_heap_origin *o, struct pgk_sink *out);
+PGK_MUST_USE int pgk_heap_origin_read_sampled(struct pgk_cursor *c, const char *record,
+                                              const char *hint, struct pgk_heap_origin *o,
+                                              struct pgk_err *err);
+
 /* Fills in the version, and the facts that say the same. */
 void pgk_heap_origin_note(const struct pgk_heap_read_info *read, struct pgk_file_info *info);
 /* Adds ", of 3 processes and 1 other profile, 2 interrupted with 5 objects alive". */

@@ -564,6 +564,15 @@ static int read_places(struct reader *r)
     return 0;
 }
 
+static int read_sampled(struct reader *r)
+{
+    uint64_t n, off = pgk_cur_off(&r->c);
+    PGK_TRY(begin_part(r, PGK_PARTIAL_sampled, &n));
+    if (n > 1)
+        return reject(r, off, "sampled", "number of items", PGK_F("%" PRIu64, n), "0 or 1");
+    return n ? pgk_heap_origin_read_sampled(&r->c, "sampled", damaged, &r->origin, r->err) : 0;
+}
+
 /* A string that may be empty. */
 static int read_text(struct reader *r, const char *record, const char *field, uint32_t *string)
 {
@@ -623,6 +632,9 @@ static int read_all(struct reader *r)
 {
     PGK_TRY(read_header(r));
 #define PGK_PARTIAL_PART(name, least, meaning) PGK_TRY(read_##name(r));
+#define PGK_PARTIAL_MORE(name, least, meaning) \
+    if (pgk_cur_left(&r->c))                   \
+        PGK_TRY(read_##name(r));
 #include "heap_partial.def"
 #undef PGK_PARTIAL_PART
     if (pgk_cur_left(&r->c))

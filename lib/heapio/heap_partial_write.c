@@ -645,6 +645,16 @@ static bool write_recording(struct writer *w)
     return true;
 }
 
+/* Files of profiles without samples end before this part. */
+static bool write_sampled(struct writer *w)
+{
+    if (!w->h->origin.sampled)
+        return true;
+    pgk_sink_uleb(w->out, 1);
+    pgk_heap_origin_write_sampled(&w->h->origin, w->out);
+    return true;
+}
+
 static bool write_all(struct writer *w)
 {
     enum { SIZE_OFF = 16 };

@@ -227,6 +227,7 @@ static int read_notes(struct pgk_raw_reader *r, uint64_t mib_off, uint64_t segme
     }
     if (notes.there)
         PGK_TRY(pgk_raw_times_add(&r->times, r->c, r->dump, &notes, r->err));
+    pgk_raw_samples_note(&r->samples, &notes);
     r->notes |= notes.flags;
     r->noted |= notes.there;
     if (notes.own_ns) { /* of the process so far: the last dump says it best */
@@ -257,6 +258,25 @@ static int read_lives(struct pgk_raw_reader *r)
         if (at == PGK_INDEX_NONE)
             continue; /* its objects are in a file that the program has put away */
         if (!pgk_raw_times_add_life(&r->times, at, r->dump, &life))
+            return pgk_fail_nomem(r->err);
+        guess = at + 1;
+    }
+    return 0;
+}
+
+/* What the figures of contexts stand on, in a sampled dump. */
+static int read_samples(struct pgk_raw_reader *r)
+{
+    const uint64_t samples = pgk_raw_part_open(r->c, &r->dump_notes, PGK_NOTES_SAMPLES);
+    uint32_t guess = 0;
+    for (uint64_t i = 0; i < samples; i++) {
+        const struct pgk_raw_sample sample = pgk_raw_sample_read(r->c, &r->dump_notes);
+        if (r->c->failed)
+            return pgk_cur_check(r->c, r->err, RECORD(r, "samples", i));
+        const uint32_t at = pgk_raw_entry_find(r, sample.stack_id, guess);
+        if (at == PGK_INDEX_NONE)
+            continue; /* its objects are in a file that the program has put away */
+        if (!pgk_raw_samples_add(&r->samples, at, &sample))
             return pgk_fail_nomem(r->err);
         guess = at + 1;
     }
@@ -310,6 +330,7 @@ static int read_dump(struct pgk_raw_reader *r, const uint8_t *bytes, size_t size
     PGK_TRY(read_notes(r, h.mib_off, pgk_cur_off(&c) - here.base_off));
     PGK_TRY(read_mibs(r, here.base_off + h.mib_off));
     PGK_TRY(read_lives(r));
+    PGK_TRY(read_samples(r));
     PGK_TRY(read_cut(r));
     PGK_TRY(pgk_raw_stacks_read(r, here.base_off + h.stack_off));
     *used = h.total_size;
@@ -347,6 +368,7 @@ static int add_context_range(struct pgk_raw_reader *r, const struct pgk_source *
             continue;
         }
         pgk_raw_times_give(&r->times, i, m);
+        pgk_raw_samples_give(&r->samples, i, m);
         if (!r->cut_unknown)
             pgk_mib_set(m, PGK_MIB_CutSize, e->cut ? m->v[PGK_MIB_TotalSize] : 0);
         if (r->heap->no_partial_accesses && r->notes & PGK_NOTE_LIBRARY_ACCESSES)
@@ -411,7 +433,7 @@ static int add_texts(struct pgk_raw_reader *r)
 /* The file is of one process. Sheets are no dumps that somebody asked for. */
 static void note_origin(const struct pgk_raw_reader *r, struct pgk_heap_read_info *info)
 {
-    const struct pgk_heap_read_info found = {
+    struct pgk_heap_read_info found = {
         .version = r->version,
         .origin = {.processes = 1,
                    .dumps = r->noted ? r->finished : r->dump,
@@ -422,6 +444,7 @@ static void note_origin(const struct pgk_raw_reader *r, struct pgk_heap_read_inf
                    .own_ns = r->own_ns,
                    .own_bytes = r->own_bytes},
     };
+    pgk_raw_samples_tell(&r->samples, &found.origin);
     pgk_heap_add_origin(r->heap, &found.origin);
     if (info)
         *info = found;
@@ -450,6 +473,7 @@ int pgk_heap_raw_read(struct pgk_heap *h, const uint8_t *bytes, size_t size,
     pgk_vec_free(&r.entries);
     pgk_vec_free(&r.alive);
     pgk_raw_times_free(&r.times);
+    pgk_raw_samples_free(&r.samples);
     pgk_raw_texts_free(&r.texts);
     pgk_vec_free(&r.modules);
     pgk_index_free(&r.by_id);

@@ -26,7 +26,7 @@ static const struct known_part known_parts[PGK_NOTES_PARTS] = {
 #undef PGK_NOTES_PART
 };
 _Static_assert(sizeof(struct pgk_raw_breakdown) == 400 && sizeof(struct pgk_raw_life) == 96 &&
-                   sizeof(struct pgk_heap_point) == 40,
+                   sizeof(struct pgk_heap_point) == 40 && sizeof(struct pgk_raw_sample) == 48,
                "records as heap_notes.def has them");
 
 /* The notes under way: where they are, for messages. */
@@ -245,6 +245,16 @@ struct pgk_heap_point pgk_raw_point_read(struct pgk_cursor *c, const struct pgk_
 #undef PGK_POINT
     leave_record(c, notes, PGK_NOTES_SERIES);
     return p;
+}
+
+struct pgk_raw_sample pgk_raw_sample_read(struct pgk_cursor *c, const struct pgk_raw_notes *notes)
+{
+    struct pgk_raw_sample s;
+#define PGK_SAMPLE(name, meaning) s.name = pgk_cur_u64(c, #name);
+#include "heap_notes.def"
+#undef PGK_SAMPLE
+    leave_record(c, notes, PGK_NOTES_SAMPLES);
+    return s;
 }
 
 uint64_t pgk_raw_cut_read(struct pgk_cursor *c, const struct pgk_raw_notes *notes)

@@ -71,6 +71,13 @@ struct pgk_raw_life {
     struct pgk_raw_unreachable lost; /* with the flag UNREACHABLE */
 };
 
+/* How sure the figures of a context are. */
+struct pgk_raw_sample {
+#define PGK_SAMPLE(name, meaning) uint64_t name;
+#include "heap_notes.def"
+#undef PGK_SAMPLE
+};
+
 /* The notes of dump number `dump`, whose MIB section is at `mib_off` and whose segments end at
  * `segments_end`, from its start on, which is that of the file under `c`. All zeros where there
  * are none: other writers leave no gap. Parts lie between segments and MIBs. */
@@ -85,6 +92,7 @@ struct pgk_raw_allocated pgk_raw_allocated_read(struct pgk_cursor *c,
                                                 const struct pgk_raw_notes *notes);
 struct pgk_raw_life pgk_raw_life_read(struct pgk_cursor *c, const struct pgk_raw_notes *notes);
 struct pgk_heap_point pgk_raw_point_read(struct pgk_cursor *c, const struct pgk_raw_notes *notes);
+struct pgk_raw_sample pgk_raw_sample_read(struct pgk_cursor *c, const struct pgk_raw_notes *notes);
 uint64_t pgk_raw_cut_read(struct pgk_cursor *c, const struct pgk_raw_notes *notes);
 PGK_MUST_USE int pgk_raw_breakdown_read(struct pgk_cursor *c, const struct pgk_raw_notes *notes,
                                         const char *record, struct pgk_raw_breakdown *b,

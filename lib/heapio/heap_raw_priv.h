@@ -7,6 +7,7 @@
 #include "alive.h"
 #include "hash.h"
 #include "heap_raw_notes.h"
+#include "heap_raw_samples.h"
 #include "heap_raw_texts.h"
 #include "heap_raw_times.h"
 
@@ -69,6 +70,7 @@ struct pgk_raw_reader {
     uint64_t objects_alive;
     struct pgk_raw_notes dump_notes; /* of this dump */
     struct pgk_raw_times_sum times;
+    struct pgk_raw_samples samples;
     struct pgk_raw_texts texts;
     PGK_VEC(uint32_t) modules; /* by the number of a segment, of all dumps */
     uint32_t last_ms;      /* latest event of the sheets */

@@ -1,8 +1,11 @@
 /* Advice from a heap profile, by rules on single contexts.
  *
  * A rule uses only known facts, and its bytes are exact or a lower bound, never an upper
- * estimate. */
+ * estimate. Of a sampled profile they are estimates, of contexts to which the rule applies with 95 %
+ * confidence. */
 #include "heap_advice.h"
+
+#include "estimate.h"
 
 #include "heap_view.h"
 #include "saturate.h"
@@ -197,10 +200,36 @@ static uint64_t leaked(const struct pgk_mib *m)
                                                                          : 0;
 }
 
-uint64_t pgk_advice_stake(enum pgk_advice_rule rule, const struct pgk_mib *m)
+/* Do samples leave no doubt that the rule applies? */
+static bool is_sure(enum pgk_advice_rule rule, const struct pgk_mib *m, enum pgk_mib_label label)
+{
+    struct pgk_heap_estimate accesses, bytes;
+    if (!pgk_mib_is_sampled(m))
+        return true;
+    switch (rule) {
+    case PGK_ADVICE_UNUSED:
+        return label == PGK_LABEL_UNUSED;
+    case PGK_ADVICE_LEAKED:
+        return pgk_mib_at_least(m, m->v[PGK_MIB_ExitCount], MANY) == PGK_VERDICT_YES;
+    case PGK_ADVICE_TEMPORARY:
+        return pgk_mib_at_least(m, m->v[PGK_MIB_TemporaryCount], MANY) == PGK_VERDICT_YES &&
+               pgk_mib_most_objects(m, m->v[PGK_MIB_TemporaryCount]) == PGK_VERDICT_YES;
+    case PGK_ADVICE_FOREIGN_FREE:
+        return pgk_mib_most_objects(m, m->v[PGK_MIB_NumMigratedCpu]) == PGK_VERDICT_YES;
+    case PGK_ADVICE_TOO_LARGE:
+        pgk_mib_estimate(m, PGK_MIB_TotalAccessCount, &accesses);
+        pgk_mib_estimate(m, PGK_MIB_TotalSize, &bytes);
+        return accesses.high * GRANULE <= bytes.low / 2;
+    case PGK_ADVICE_COLD_PART:
+        return false; /* a word without accesses may have some that were not seen */
+    default:
+        return true; /* by the label, which is sure */
+    }
+}
+
+static uint64_t stake(enum pgk_advice_rule rule, const struct pgk_mib *m, enum pgk_mib_label label)
 {
     uint64_t bytes = m->v[PGK_MIB_TotalSize], objects = m->v[PGK_MIB_AllocCount];
-    enum pgk_mib_label label = pgk_mib_label(m);
     if (!objects || !knows(m, PGK_MIB_TotalSize))
         return 0;
     switch (rule) {
@@ -226,6 +255,13 @@ uint64_t pgk_advice_stake(enum pgk_advice_rule rule, const struct pgk_mib *m)
         break;
     }
     return 0;
+}
+
+uint64_t pgk_advice_stake(enum pgk_advice_rule rule, const struct pgk_mib *m)
+{
+    const enum pgk_mib_label label = pgk_mib_label(m);
+    const uint64_t bytes = stake(rule, m, label);
+    return bytes && is_sure(rule, m, label) ? bytes : 0;
 }
 
 static int by_stake(const void *a, const void *b)

@@ -6,6 +6,8 @@
 #include "opts.h"
 #include "profile_json.h"
 
+#include <math.h>
+
 /* How far members, and entries of the long lists, are indented. */
 enum { MEMBER = 2, ENTRY = 4 };
 
@@ -55,6 +57,35 @@ static void put_mib(struct pgk_json *j, const struct pgk_mib *m)
     pgk_json_end_array(j);
 }
 
+static uint64_t whole(double v)
+{
+    return v < 0x1p64 ? (uint64_t)v : UINT64_MAX;
+}
+
+/* From low to high; what has no upper limit has no high. */
+static void put_interval(struct pgk_json *j, const char *key, const struct pgk_heap_estimate *e)
+{
+    pgk_json_object(j, key);
+    pgk_json_number(j, "low", whole(floor(e->low)));
+    if (!isinf(e->high))
+        pgk_json_number(j, "high", whole(ceil(e->high)));
+    pgk_json_end_object(j);
+}
+
+static void put_intervals(struct pgk_json *j, const struct pgk_mib *m)
+{
+    static const enum pgk_mib_id figures[] = {PGK_MIB_AllocCount, PGK_MIB_TotalSize,
+                                              PGK_MIB_TotalAccessCount};
+    struct pgk_heap_estimate e;
+    if (!pgk_mib_is_sampled(m))
+        return;
+    pgk_json_object(j, "intervals");
+    for (size_t i = 0; i < PGK_COUNTOF(figures); i++)
+        if (pgk_mib_estimate(m, figures[i], &e))
+            put_interval(j, pgk_mib_info(figures[i], NULL, NULL), &e);
+    pgk_json_end_object(j);
+}
+
 static int put_context(struct pgk_json *j, const struct pgk_heap *heap,
                        const struct pgk_file_info *info, size_t context, struct pgk_err *err)
 {
@@ -68,6 +99,7 @@ static int put_context(struct pgk_json *j, const struct pgk_heap *heap,
         pgk_json_object(j, NULL);
         pgk_json_text(j, "label", pgk_mib_label_name(pgk_view_label(m, info)));
         put_mib(j, m);
+        put_intervals(j, m);
         const char *type = pgk_heap_type_name(heap, m->v[PGK_MIB_DataTypeId]);
         if (*type)
             pgk_json_text(j, "type", type);
@@ -135,12 +167,38 @@ static void put_totals(struct pgk_json *j, const struct pgk_heap *heap,
         if (t.known >> sums[i] & 1)
             pgk_json_number(j, pgk_mib_info(sums[i], NULL, NULL), t.v[sums[i]]);
     pgk_json_object(j, "labels");
-    for (enum pgk_mib_label l = 0; l < PGK_LABEL_NONE; l++) {
+    for (enum pgk_mib_label l = 0; l < PGK_LABELS; l++) {
+        if (l == PGK_LABEL_NONE || (l == PGK_LABEL_UNDECIDED && !t.sampled))
+            continue;
         pgk_json_object(j, pgk_mib_label_name(l));
         pgk_json_number(j, "contexts", t.label_contexts[l]);
         pgk_json_number(j, "TotalSize", t.label_bytes[l]);
         pgk_json_end_object(j);
     }
+    pgk_json_end_object(j);
+    pgk_json_end_object(j);
+}
+
+static void put_sampling(struct pgk_json *j, const struct pgk_heap *heap)
+{
+    struct pgk_heap_sampling s = {.struct_size = sizeof s};
+    if (!pgk_heap_sampling(heap, &s))
+        return;
+    pgk_json_line(j, MEMBER);
+    pgk_json_object(j, "sampled");
+    pgk_json_number(j, "processes", s.processes);
+    pgk_json_number(j, "samples", s.samples);
+    pgk_json_number(j, "hits", s.hits);
+    if (s.sample_bytes)
+        pgk_json_number(j, "sample_bytes", s.sample_bytes);
+    if (s.exact) {
+        pgk_json_number(j, "made_bytes", (uint64_t)s.bytes.value);
+        pgk_json_number(j, "made_objects", (uint64_t)s.objects.value);
+    }
+    pgk_json_object(j, "intervals");
+    put_interval(j, "AllocCount", &s.objects);
+    put_interval(j, "TotalSize", &s.bytes);
+    put_interval(j, "TotalAccessCount", &s.accesses);
     pgk_json_end_object(j);
     pgk_json_end_object(j);
 }
@@ -313,6 +371,7 @@ int pgk_heap_json(const struct pgk_heap *heap, const struct pgk_heap_print_opts 
         put_file(&j, opts->info);
     put_units(&j);
     put_recording(&j, heap);
+    put_sampling(&j, heap);
     put_totals(&j, heap, opts->info);
     put_times(&j, heap);
     int status = put_contexts(&j, heap, opts, order, n, err);

@@ -65,6 +65,19 @@ static void put_times(const struct page *p)
                   t->v[PGK_MIB_ExitCount]);
 }
 
+/* What the figures stand on. */
+static void put_sampling(const struct page *p)
+{
+    const struct pgk_heap_sampling *s = &p->totals.sampling;
+    if (!p->totals.sampled)
+        return;
+    pgk_text_printf(p->out, "| sampled | %s object%s drawn", COUNT(s->samples),
+                    pgk_plural(s->samples));
+    if (s->sample_bytes)
+        pgk_text_printf(p->out, ", one in %s", BYTES(s->sample_bytes));
+    pgk_text_lit(p->out, "; figures are estimates |\n");
+}
+
 static void put_totals(const struct page *p)
 {
     const struct pgk_heap_totals *t = &p->totals;
@@ -77,6 +90,7 @@ static void put_totals(const struct page *p)
                     objects || t->some_know >> PGK_MIB_AllocCount & 1 ? COUNT(objects)
                                                                       : "not known",
                     COUNT(t->contexts));
+    put_sampling(p);
     put_accesses(p);
     if (objects && t->known >> PGK_MIB_TotalLifetime & 1)
         pgk_text_printf(p->out, "| average life | %s |\n",
@@ -85,8 +99,8 @@ static void put_totals(const struct page *p)
     if (t->cut)
         pgk_text_printf(p->out, "| stacks cut | %s, %.1f %% |\n", BYTES(t->v[PGK_MIB_CutSize]),
                         share(p, t->v[PGK_MIB_CutSize]));
-    for (enum pgk_mib_label l = 0; l < PGK_LABEL_NONE; l++)
-        if (t->label_contexts[l])
+    for (enum pgk_mib_label l = 0; l < PGK_LABELS; l++)
+        if (l != PGK_LABEL_NONE && t->label_contexts[l])
             pgk_text_printf(p->out, "| %s | %s, %.1f %% |\n", pgk_mib_label_name(l),
                             BYTES(t->label_bytes[l]), share(p, t->label_bytes[l]));
 }
@@ -98,7 +112,10 @@ static void put_context(const struct page *p, size_t context, struct pgk_md_stac
     enum pgk_mib_label label = pgk_view_label(m, p->opts->info);
     double density = pgk_heap_sort_value(m, PGK_HEAP_SORT_DENSITY),
            life = pgk_heap_sort_value(m, PGK_HEAP_SORT_LIFETIME);
-    pgk_text_printf(p->out, "| %s | %.1f %% | %s | ", BYTES(m->v[PGK_MIB_TotalSize]),
+    struct pgk_heap_estimate size;
+    pgk_mib_estimate(m, PGK_MIB_TotalSize, &size);
+    pgk_text_printf(p->out, "| %s%s | %.1f %% | %s | ", BYTES(m->v[PGK_MIB_TotalSize]),
+                    pgk_view_interval((char[PGK_INTERVAL_TEXT]){0}, &size, pgk_human_bytes),
                     share(p, m->v[PGK_MIB_TotalSize]),
                     m->known >> PGK_MIB_AllocCount & 1 ? COUNT(m->v[PGK_MIB_AllocCount]) : "");
     if (density >= 0)

@@ -23,6 +23,8 @@ struct table {
 #define BYTES(x) pgk_human_bytes((char[PGK_HUMAN_SIZE]){0}, (double)(x))
 #define MS(x)    pgk_human_ms((char[PGK_HUMAN_SIZE]){0}, (x))
 #define COUNT(x) pgk_human_count((char[PGK_HUMAN_SIZE]){0}, (x))
+/* " (0.9 MB to 1.6 MB)" of an estimate. */
+#define INTERVAL(e, figure) pgk_view_interval((char[PGK_INTERVAL_TEXT]){0}, (e), (figure))
 
 static bool knows(uint64_t known, enum pgk_mib_id id)
 {
@@ -38,13 +40,14 @@ static double percent(uint64_t part, uint64_t whole)
 static void print_labels(const struct table *t)
 {
     uint64_t bytes = t->totals.v[PGK_MIB_TotalSize];
-    for (enum pgk_mib_label l = 0; l < PGK_LABEL_NONE; l++)
-        if (t->totals.label_contexts[l])
-            fprintf(t->out, "  %s%-16s%s %s context%s, %s (%.1f %% of the bytes)\n",
+    for (enum pgk_mib_label l = 0; l < PGK_LABELS; l++)
+        if (l != PGK_LABEL_NONE && t->totals.label_contexts[l])
+            fprintf(t->out, "  %s%-16s%s %s context%s, %s (%.1f %% of the bytes)%s\n",
                     pgk_style_on(&t->style, PGK_STYLE_LABEL), pgk_mib_label_name(l),
                     pgk_style_off(&t->style), COUNT(t->totals.label_contexts[l]),
                     pgk_plural(t->totals.label_contexts[l]), BYTES(t->totals.label_bytes[l]),
-                    percent(t->totals.label_bytes[l], bytes));
+                    percent(t->totals.label_bytes[l], bytes),
+                    l == PGK_LABEL_UNDECIDED ? ": more samples are needed" : "");
 }
 
 /* An indexed profile that was written with the compiler's fields only. */
@@ -130,6 +133,65 @@ static void print_recording(const struct table *t)
                 pgk_human_text(safe, sizeof safe, r.host));
 }
 
+/* What the figures stand on. */
+static void print_sampling(const struct table *t)
+{
+    const struct pgk_heap_sampling *s = &t->totals.sampling;
+    if (!t->totals.sampled)
+        return;
+    fprintf(t->out, "  sampled          %s object%s drawn", COUNT(s->samples),
+            pgk_plural(s->samples));
+    if (s->sample_bytes)
+        fprintf(t->out, ", one in %s on average", BYTES(s->sample_bytes));
+    if (s->hits)
+        fprintf(t->out, ", %s access%s seen", COUNT(s->hits), s->hits == 1 ? "" : "es");
+    fputs("\n                   figures are estimates; in 95 of 100 cases the true one is in its "
+          "interval\n", t->out);
+}
+
+/* Objects and bytes: by contexts, or of a sampled profile as processes counted them. */
+static void print_made(const struct table *t)
+{
+    const struct pgk_heap_totals *s = &t->totals;
+    const struct pgk_heap_sampling *of = &s->sampling;
+    const double objects = s->sampled ? of->objects.value : (double)s->v[PGK_MIB_AllocCount],
+                 bytes = s->sampled ? of->bytes.value : (double)s->v[PGK_MIB_TotalSize];
+    char text[PGK_HUMAN_SIZE];
+    const char *exact = s->sampled && of->exact ? ", exact" : "";
+    fprintf(t->out, "  objects          %s%s%s\n",
+            objects > 0 || knows(s->some_know, PGK_MIB_AllocCount) ? pgk_view_number(text, objects)
+                                                                   : "not known",
+            INTERVAL(&of->objects, pgk_view_number), exact);
+    fprintf(t->out, "  allocated        %s%s%s", BYTES(bytes), INTERVAL(&of->bytes, pgk_human_bytes),
+            exact);
+    if (objects > 0)
+        fprintf(t->out, ", %s per object", BYTES(bytes / objects));
+    fputc('\n', t->out);
+}
+
+static void print_accesses(const struct table *t)
+{
+    const struct pgk_heap_totals *s = &t->totals;
+    const uint64_t bytes = s->v[PGK_MIB_TotalSize];
+    fputs("  accesses         ", t->out);
+    if (s->no_accesses && s->no_accesses < s->contexts)
+        fprintf(t->out, "%s; not known of %s context%s\n",
+                COUNT(s->v[PGK_MIB_TotalAccessCount]), COUNT(s->no_accesses),
+                pgk_plural(s->no_accesses));
+    else if (s->no_accesses)
+        fputs(lacks_fields(t->opts->info)
+                  ? "not in this profile (write it with --full-schema)\n"
+                  : "not known\n",
+              t->out);
+    else
+        fprintf(t->out, "%s%s, %.2f per byte%s\n", COUNT(s->v[PGK_MIB_TotalAccessCount]),
+                INTERVAL(&s->sampling.accesses, pgk_view_number),
+                bytes ? (double)s->v[PGK_MIB_TotalAccessCount] / (double)bytes : 0,
+                pgk_view_some_accesses(t->opts->info)
+                    ? ", by library functions alone: what is not used is not known"
+                    : "");
+}
+
 static void print_totals(const struct table *t)
 {
     const struct pgk_heap_totals *s = &t->totals;
@@ -144,27 +206,9 @@ static void print_totals(const struct table *t)
     }
     print_recording(t);
     fprintf(t->out, "  contexts         %s\n", COUNT(s->contexts));
-    fprintf(t->out, "  objects          %s\n",
-            objects || knows(s->some_know, PGK_MIB_AllocCount) ? COUNT(objects) : "not known");
-    fprintf(t->out, "  allocated        %s", BYTES(bytes));
-    if (objects)
-        fprintf(t->out, ", %s per object", BYTES((double)bytes / (double)objects));
-    fputs("\n  accesses         ", t->out);
-    if (s->no_accesses && s->no_accesses < s->contexts)
-        fprintf(t->out, "%s; not known of %s context%s\n",
-                COUNT(s->v[PGK_MIB_TotalAccessCount]), COUNT(s->no_accesses),
-                pgk_plural(s->no_accesses));
-    else if (s->no_accesses)
-        fputs(lacks_fields(t->opts->info)
-                  ? "not in this profile (write it with --full-schema)\n"
-                  : "not known\n",
-              t->out);
-    else
-        fprintf(t->out, "%s, %.2f per byte%s\n", COUNT(s->v[PGK_MIB_TotalAccessCount]),
-                bytes ? (double)s->v[PGK_MIB_TotalAccessCount] / (double)bytes : 0,
-                pgk_view_some_accesses(t->opts->info)
-                    ? ", by library functions alone: what is not used is not known"
-                    : "");
+    print_sampling(t);
+    print_made(t);
+    print_accesses(t);
     print_touched(t);
     if (objects && knows(s->known, PGK_MIB_TotalLifetime))
         fprintf(t->out, "  average life     %s\n",
@@ -178,24 +222,41 @@ static void print_totals(const struct table *t)
     print_labels(t);
 }
 
-static void print_numbers(const struct table *t, size_t rank, const struct pgk_mib *m)
+/* "30 objects (20 to 44) of 40 B" */
+static void print_objects(const struct table *t, const struct pgk_mib *m)
 {
-    uint64_t objects = m->v[PGK_MIB_AllocCount], bytes = m->v[PGK_MIB_TotalSize];
-    enum pgk_mib_label label = pgk_view_label(m, t->opts->info);
-    fprintf(t->out, "\n%s#%-3zu %s%s (%.1f %%)", pgk_style_on(&t->style, PGK_STYLE_BOLD), rank,
-            BYTES(bytes), pgk_style_off(&t->style),
-            percent(bytes, t->totals.v[PGK_MIB_TotalSize]));
+    const uint64_t objects = m->v[PGK_MIB_AllocCount], bytes = m->v[PGK_MIB_TotalSize];
+    struct pgk_heap_estimate count;
+    pgk_mib_estimate(m, PGK_MIB_AllocCount, &count);
     if (knows(m->known, PGK_MIB_AllocCount))
-        fprintf(t->out, "  %s object%s", COUNT(objects), pgk_plural(objects));
+        fprintf(t->out, "  %s object%s%s", COUNT(objects), pgk_plural(objects),
+                INTERVAL(&count, pgk_view_number));
     if (knows(m->known, PGK_MIB_MinSize) && m->v[PGK_MIB_MinSize] != m->v[PGK_MIB_MaxSize])
         fprintf(t->out, " of %s to %s", BYTES(m->v[PGK_MIB_MinSize]), BYTES(m->v[PGK_MIB_MaxSize]));
     else if (objects)
         fprintf(t->out, " of %s", BYTES((double)bytes / (double)objects));
-    if (knows(m->known, PGK_MIB_TotalAccessCount) && bytes)
-        fprintf(t->out, "  %.2f accesses/B",
-                (double)m->v[PGK_MIB_TotalAccessCount] / (double)bytes);
+}
+
+static void print_numbers(const struct table *t, size_t rank, const struct pgk_mib *m)
+{
+    uint64_t objects = m->v[PGK_MIB_AllocCount], bytes = m->v[PGK_MIB_TotalSize];
+    enum pgk_mib_label label = pgk_view_label(m, t->opts->info);
+    struct pgk_heap_estimate size, accesses;
+    pgk_mib_estimate(m, PGK_MIB_TotalSize, &size);
+    pgk_mib_estimate(m, PGK_MIB_TotalAccessCount, &accesses);
+    fprintf(t->out, "\n%s#%-3zu %s%s%s (%.1f %%)", pgk_style_on(&t->style, PGK_STYLE_BOLD), rank,
+            BYTES(bytes), pgk_style_off(&t->style), INTERVAL(&size, pgk_human_bytes),
+            percent(bytes, t->totals.v[PGK_MIB_TotalSize]));
+    print_objects(t, m);
+    if (knows(m->known, PGK_MIB_TotalAccessCount) && bytes) {
+        accesses = pgk_view_each(accesses, (double)bytes);
+        fprintf(t->out, "  %.2f accesses/B%s", accesses.value, INTERVAL(&accesses, pgk_view_ratio));
+    }
     if (knows(m->known, PGK_MIB_TotalLifetime) && objects)
         fprintf(t->out, "  life %s", MS((double)m->v[PGK_MIB_TotalLifetime] / (double)objects));
+    if (pgk_mib_is_sampled(m))
+        fprintf(t->out, "  %s sample%s", COUNT(m->v[PGK_MIB_SampleCount]),
+                pgk_plural(m->v[PGK_MIB_SampleCount]));
     if (label != PGK_LABEL_NONE)
         fprintf(t->out, "  %s%s%s", pgk_style_on(&t->style, PGK_STYLE_LABEL),
                 pgk_mib_label_name(label), pgk_style_off(&t->style));
@@ -269,8 +330,8 @@ static int print_context(const struct table *t, size_t rank, size_t context, str
 static void print_rules(const struct table *t)
 {
     bool any = false;
-    for (enum pgk_mib_label l = 0; l < PGK_LABEL_NONE; l++)
-        if (t->totals.label_contexts[l]) {
+    for (enum pgk_mib_label l = 0; l < PGK_LABELS; l++)
+        if (l != PGK_LABEL_NONE && t->totals.label_contexts[l]) {
             fprintf(t->out, "%s%s: %s\n", any ? "" : "\n", pgk_mib_label_name(l),
                     pgk_mib_label_rule(l));
             any = true;

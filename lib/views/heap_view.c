@@ -10,6 +10,7 @@
 #include "rekey.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,7 +54,8 @@ static void add_label(struct pgk_heap_totals *t, const struct pgk_mib *m, enum p
 void pgk_heap_totals(const struct pgk_heap *heap, const struct pgk_file_info *info,
                      struct pgk_heap_totals *t)
 {
-    *t = (struct pgk_heap_totals){.contexts = pgk_heap_contexts(heap), .known = UINT64_MAX};
+    *t = (struct pgk_heap_totals){.contexts = pgk_heap_contexts(heap), .known = UINT64_MAX,
+                                  .sampling = {.struct_size = sizeof t->sampling}};
     for (size_t c = 0; c < t->contexts; c++) {
         const struct pgk_mib *m = pgk_heap_mib(heap, c, PGK_MIB_SPACE);
         enum pgk_mib_label label = pgk_view_label(m, info);
@@ -62,12 +64,41 @@ void pgk_heap_totals(const struct pgk_heap *heap, const struct pgk_file_info *in
         t->no_accesses += !knows(m, PGK_MIB_TotalAccessCount);
         t->no_touched += !knows(m, PGK_MIB_TouchedSize);
         t->no_times += !knows(m, PGK_MIB_PeakSize);
+        t->sampled += pgk_mib_is_sampled(m);
         t->cut += m->v[PGK_MIB_CutSize] > 0;
         add_label(t, m, label);
         for (size_t i = 0; i < PGK_MIB_FIELDS; i++)
-            if (pgk_mib_fields[i].across == PGK_RULE_SUM)
+            if (pgk_mib_is_sum((enum pgk_mib_id)i))
                 t->v[i] += m->v[i];
     }
+    if (t->sampled)
+        pgk_heap_sampling(heap, &t->sampling);
+}
+
+const char *pgk_view_number(char *buf, double v)
+{
+    return pgk_human_count(buf, v < 0x1p63 ? (uint64_t)(v + 0.5) : UINT64_MAX);
+}
+
+const char *pgk_view_ratio(char *buf, double v)
+{
+    snprintf(buf, PGK_HUMAN_SIZE, "%.2f", v);
+    return buf;
+}
+
+const char *pgk_view_interval(char buf[PGK_INTERVAL_TEXT], const struct pgk_heap_estimate *e,
+                              const char *figure(char *buf, double v))
+{
+    char low[PGK_HUMAN_SIZE], high[PGK_HUMAN_SIZE];
+    *buf = 0;
+    if (e->low >= e->value && e->high <= e->value)
+        return buf;
+    if (isinf(e->high))
+        snprintf(buf, PGK_INTERVAL_TEXT, " (%s or more)", figure(low, e->low));
+    else
+        snprintf(buf, PGK_INTERVAL_TEXT, " (%s to %s)", figure(low, e->low),
+                 figure(high, e->high));
+    return buf;
 }
 
 double pgk_heap_sort_value(const struct pgk_mib *m, enum pgk_heap_sort sort)

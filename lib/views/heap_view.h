@@ -3,9 +3,11 @@
 #define PGK_HEAP_VIEW_H
 
 #include "arena.h"
+#include "estimate.h"
 #include "fail.h"
 #include "index.h"
 #include "mib.h"
+#include "pgokit/human.h"
 #include "pgokit/report.h"
 #include "vec.h"
 
@@ -17,9 +19,11 @@ struct pgk_heap_totals {
     size_t no_accesses;   /* contexts whose accesses are not known */
     size_t no_touched;    /* contexts of which it is not known how much was touched */
     size_t no_times;      /* contexts of which it is not known how they were over time */
+    size_t sampled;       /* contexts whose figures are estimates */
     size_t cut;           /* contexts with stacks that have more frames than were kept */
     size_t label_contexts[PGK_LABELS];
     uint64_t label_bytes[PGK_LABELS];
+    struct pgk_heap_sampling sampling; /* where `sampled` is not 0 */
 };
 /* `info`, which may be NULL, is that of the profile's file, here and below. */
 void pgk_heap_totals(const struct pgk_heap *heap, const struct pgk_file_info *info,
@@ -55,6 +59,19 @@ void pgk_view_put_times(struct pgk_json *j, const char *key, const struct pgk_he
  * left. */
 struct pgk_mib pgk_view_judged(const struct pgk_mib *m, const struct pgk_file_info *info);
 enum pgk_mib_label pgk_view_label(const struct pgk_mib *m, const struct pgk_file_info *info);
+
+/* " (0.9 MB to 1.6 MB)" of an estimate, by a function that writes a figure; "" of an exact one. */
+enum { PGK_INTERVAL_TEXT = 2 * PGK_HUMAN_SIZE + 16 };
+const char *pgk_view_interval(char buf[PGK_INTERVAL_TEXT], const struct pgk_heap_estimate *e,
+                              const char *figure(char *buf, double v));
+/* Such functions, beside pgk_human_bytes. */
+const char *pgk_view_number(char *buf, double v);
+const char *pgk_view_ratio(char *buf, double v);
+/* An estimate in another unit, or for each of something. */
+static inline struct pgk_heap_estimate pgk_view_each(struct pgk_heap_estimate e, double of)
+{
+    return (struct pgk_heap_estimate){e.value / of, e.low / of, e.high / of};
+}
 
 /* The value of a sort key; negative if the profile does not know it. */
 double pgk_heap_sort_value(const struct pgk_mib *m, enum pgk_heap_sort sort);

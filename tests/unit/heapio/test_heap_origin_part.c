@@ -88,7 +88,7 @@ static int read_back(const uint8_t *bytes, size_t size, struct pgk_heap_origin *
 static void more_than_all_is_refused(void **state)
 {
     (void)state;
-    struct pgk_heap_origin o = {.processes = 2, .interrupted = 2, .alive = 300}, back;
+    struct pgk_heap_origin o = {.processes = 2, .interrupted = 2, .alive = 300}, back = {0};
     struct pgk_sink *out;
     struct pgk_err err;
     size_t size;
@@ -113,6 +113,41 @@ static void more_than_all_is_refused(void **state)
     pgk_sink_drop(&out);
 }
 
+/* How processes were sampled is a part of its own. */
+static void how_processes_were_sampled(void **state)
+{
+    (void)state;
+    const struct pgk_source src = {.file = "t", .format = "t"};
+    struct pgk_heap_origin o = {.processes = 3, .sampled = 2, .counted = 1, .made_bytes = 1 << 20,
+                                .made_objects = 900, .drawn_bytes = 999, .drawn_objects = 800,
+                                .sample_bytes = 4096, .visit_accesses = 77},
+                           back = {.processes = 3};
+    struct pgk_cursor c;
+    struct pgk_sink *out;
+    struct pgk_err err;
+    size_t size;
+    for (o.counted = 1; o.counted <= 4; o.counted += 3) { /* 4 of 3 processes cannot be */
+        assert_int_equal(pgk_sink_memory(&out, NULL), 0);
+        pgk_heap_origin_write_sampled(&o, out);
+        const uint8_t *bytes = pgk_sink_data(out, &size);
+        pgk_cur_init(&c, bytes, size, &src);
+        assert_int_equal(pgk_heap_origin_read_sampled(&c, "sampled", "again", &back, &err),
+                         o.counted == 1 ? 0 : PGK_E_CORRUPT);
+        if (o.counted == 1)
+            assert_memory_equal(&o, &back, sizeof o);
+        for (size_t n = 0; n < size && o.counted == 1; n++) {
+            pgk_cur_init(&c, bytes, n, &src);
+            assert_int_equal(pgk_heap_origin_read_sampled(&c, "sampled", "again", &back, &err),
+                             PGK_E_TRUNCATED);
+        }
+        pgk_sink_drop(&out);
+    }
+    assert_string_equal(err.field, "counted");
+    assert_text((struct pgk_heap_origin){.processes = 1, .sampled = 1}, ", sampled");
+    assert_text((struct pgk_heap_origin){.processes = 3, .sampled = 2},
+                ", of 3 processes, 2 sampled");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -120,6 +155,7 @@ int main(void)
         cmocka_unit_test(what_is_so_of_all),
         cmocka_unit_test(sums_and_the_most),
         cmocka_unit_test(more_than_all_is_refused),
+        cmocka_unit_test(how_processes_were_sampled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

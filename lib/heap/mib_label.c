@@ -1,0 +1,195 @@
+/* What contexts are: cold, hot and so on. The compiler's rules are computed in single precision, as
+ * the compiler does. Of a sampled profile, a rule holds or not where the whole interval of 95 % says
+ * so. docs/design/intervals.md */
+#include "estimate.h"
+
+#include <assert.h>
+
+#define COLD_DENSITY 0.05f     /* accesses per byte and second */
+#define COLD_LIFETIME 200000.f /* ms */
+#define HOT_DENSITY 1000.f
+#define SHORT_LIFETIME 10.0 /* ms */
+#define MOST 0.5 /* share */
+/* Of a sampled profile: so many accesses for each object leave most objects without. */
+#define FEW_ACCESSES 0.05
+
+static bool knows(const struct pgk_mib *m, enum pgk_mib_id id)
+{
+    return m->known >> id & 1;
+}
+
+/* Per object: accesses per byte and second; lifetime in ms. Unknown fields count as 0, as in a
+ * file. */
+static float density(const struct pgk_mib *m, uint64_t count)
+{
+    return (float)pgk_mib_file_value(m, PGK_MIB_TotalLifetimeAccessDensity) / (float)count / 100;
+}
+
+static float lifetime(const struct pgk_mib *m, uint64_t count)
+{
+    return (float)pgk_mib_file_value(m, PGK_MIB_TotalLifetime) / (float)count;
+}
+
+bool pgk_mib_is_cold(const struct pgk_mib *m)
+{
+    uint64_t count = pgk_mib_file_value(m, PGK_MIB_AllocCount);
+    return count && density(m, count) < COLD_DENSITY && lifetime(m, count) >= COLD_LIFETIME;
+}
+
+/* What is left at the end has no lifetime of its own: the process ended, not the object. So the
+ * time that it was there counts against those that were freed, whose mean this makes no smaller. */
+uint64_t pgk_mib_short_lived_bytes(const struct pgk_mib *m)
+{
+    const uint64_t count = pgk_mib_file_value(m, PGK_MIB_AllocCount);
+    const uint64_t bytes = m->v[PGK_MIB_TotalSize];
+    if (knows(m, PGK_MIB_ShortLivedSize))
+        return m->v[PGK_MIB_ShortLivedSize];
+    const bool exit = knows(m, PGK_MIB_ExitCount);
+    const uint64_t left = exit ? m->v[PGK_MIB_ExitCount] : 0;
+    const uint64_t left_bytes = exit ? m->v[PGK_MIB_ExitSize] : 0;
+    if (!knows(m, PGK_MIB_TotalLifetime) || left >= count || left_bytes > bytes)
+        return 0;
+    return (double)lifetime(m, count - left) < SHORT_LIFETIME ? bytes - left_bytes : 0;
+}
+
+static bool is_short_lived(const struct pgk_mib *m)
+{
+    const uint64_t bytes = pgk_mib_short_lived_bytes(m);
+    return bytes && bytes >= m->v[PGK_MIB_TotalSize] - bytes;
+}
+
+static bool holds(const struct pgk_mib *m, enum pgk_mib_label label)
+{
+    const bool knows_density = knows(m, PGK_MIB_TotalLifetimeAccessDensity);
+    switch (label) {
+    case PGK_LABEL_COLD:
+        return knows_density && knows(m, PGK_MIB_TotalLifetime) && pgk_mib_is_cold(m);
+    case PGK_LABEL_HOT:
+        return knows_density && density(m, m->v[PGK_MIB_AllocCount]) > HOT_DENSITY;
+    case PGK_LABEL_UNUSED:
+        return knows(m, PGK_MIB_TotalAccessCount) && !m->v[PGK_MIB_TotalAccessCount];
+    case PGK_LABEL_SHORT_LIVED:
+        return is_short_lived(m);
+    default:
+        return false;
+    }
+}
+
+/* From `low` on. */
+static enum pgk_verdict reaches(struct pgk_heap_estimate e, double low)
+{
+    return e.low >= low ? PGK_VERDICT_YES : e.high < low ? PGK_VERDICT_NO : PGK_VERDICT_UNDECIDED;
+}
+
+static enum pgk_verdict not(enum pgk_verdict v)
+{
+    return v == PGK_VERDICT_YES  ? PGK_VERDICT_NO
+           : v == PGK_VERDICT_NO ? PGK_VERDICT_YES
+                                 : PGK_VERDICT_UNDECIDED;
+}
+
+static enum pgk_verdict both(enum pgk_verdict a, enum pgk_verdict b)
+{
+    if (a == PGK_VERDICT_NO || b == PGK_VERDICT_NO)
+        return PGK_VERDICT_NO;
+    return a == PGK_VERDICT_YES ? b : a;
+}
+
+static enum pgk_verdict judge_cold(const struct pgk_mib *m)
+{
+    if (!knows(m, PGK_MIB_TotalLifetimeAccessDensity) || !knows(m, PGK_MIB_TotalLifetime))
+        return PGK_VERDICT_NO;
+    return both(not(reaches(pgk_mib_estimate_density(m), COLD_DENSITY)),
+                reaches(pgk_mib_estimate_life(m), COLD_LIFETIME));
+}
+
+static enum pgk_verdict judge_hot(const struct pgk_mib *m)
+{
+    return knows(m, PGK_MIB_TotalLifetimeAccessDensity)
+               ? reaches(pgk_mib_estimate_density(m), HOT_DENSITY)
+               : PGK_VERDICT_NO;
+}
+
+/* An object that is used has one access at least, so that fewer accesses than objects leave some
+ * without. */
+static enum pgk_verdict judge_unused(const struct pgk_mib *m)
+{
+    struct pgk_heap_estimate accesses, objects;
+    if (!holds(m, PGK_LABEL_UNUSED))
+        return PGK_VERDICT_NO;
+    pgk_mib_estimate(m, PGK_MIB_TotalAccessCount, &accesses);
+    pgk_mib_estimate(m, PGK_MIB_AllocCount, &objects);
+    return accesses.high <= objects.low * FEW_ACCESSES ? PGK_VERDICT_YES : PGK_VERDICT_UNDECIDED;
+}
+
+/* The share is by a mean of lifetimes, unless it is one of several means. */
+static enum pgk_verdict judge_short_lived(const struct pgk_mib *m)
+{
+    const uint64_t bytes = m->v[PGK_MIB_TotalSize], some = pgk_mib_short_lived_bytes(m);
+    if (!bytes || !knows(m, PGK_MIB_TotalLifetime))
+        return PGK_VERDICT_NO;
+    const double share = some < bytes ? (double)some / (double)bytes : 1;
+    const struct pgk_heap_estimate life = pgk_mib_estimate_life(m);
+    const enum pgk_verdict most =
+        reaches(pgk_interval_of_share(share, pgk_mib_samples(m)), MOST);
+    const bool means_agree = (share >= MOST) == (life.value < SHORT_LIFETIME);
+    const enum pgk_verdict lives = reaches(life, SHORT_LIFETIME);
+    return means_agree && lives == PGK_VERDICT_UNDECIDED ? PGK_VERDICT_UNDECIDED : most;
+}
+
+static enum pgk_verdict judge(const struct pgk_mib *m, enum pgk_mib_label label)
+{
+    if (!pgk_mib_is_sampled(m))
+        return holds(m, label) ? PGK_VERDICT_YES : PGK_VERDICT_NO;
+    switch (label) {
+    case PGK_LABEL_COLD:
+        return judge_cold(m);
+    case PGK_LABEL_HOT:
+        return judge_hot(m);
+    case PGK_LABEL_UNUSED:
+        return judge_unused(m);
+    case PGK_LABEL_SHORT_LIVED:
+        return judge_short_lived(m);
+    default:
+        return PGK_VERDICT_NO;
+    }
+}
+
+enum pgk_mib_label pgk_mib_label(const struct pgk_mib *m)
+{
+    if (!pgk_mib_file_value(m, PGK_MIB_AllocCount))
+        return PGK_LABEL_NONE;
+    for (enum pgk_mib_label label = 0; label < PGK_LABEL_NONE; label++) {
+        const enum pgk_verdict v = judge(m, label);
+        if (v != PGK_VERDICT_NO)
+            return v == PGK_VERDICT_YES ? label : PGK_LABEL_UNDECIDED;
+    }
+    return PGK_LABEL_NONE;
+}
+
+static const struct {
+    const char *name, *rule;
+} labels[PGK_LABELS] = {
+    [PGK_LABEL_COLD] = {"cold", "the compiler's rule: fewer than 0.05 accesses per byte and "
+                                "second, and an average lifetime of 200 s or more"},
+    [PGK_LABEL_HOT] = {"hot", "the compiler's rule: more than 1000 accesses per byte and second"},
+    [PGK_LABEL_UNUSED] = {"never used", "no load or store was counted"},
+    [PGK_LABEL_SHORT_LIVED] = {"short-lived", "half of the bytes or more were freed, after less "
+                                              "than 10 ms on average"},
+    [PGK_LABEL_NONE] = {"", "none of the others"},
+    [PGK_LABEL_UNDECIDED] = {"undecided", "more samples are needed: with 95 % confidence, these "
+                                          "leave it open whether one of the rules holds"},
+};
+
+const char *pgk_mib_label_name(enum pgk_mib_label label)
+{
+    assert((unsigned)label < PGK_LABELS);
+    return labels[label].name;
+}
+
+const char *pgk_mib_label_rule(enum pgk_mib_label label)
+{
+    assert((unsigned)label < PGK_LABELS);
+    return labels[label].rule;
+}
+
