@@ -43,6 +43,7 @@ enum pgk_use {
     PGK_USE_SHORT_LIVED,  /* context: not cold, as its objects live too short */
     PGK_USE_ACCESSED,     /* context: not cold, as its objects are accessed too often */
     PGK_USE_UNKNOWN,      /* context: its accesses are not known */
+    PGK_USE_UNDECIDED,    /* context: more samples are needed to know whether it is cold or hot */
     PGK_USES,             /* number of them */
 };
 /* Up to this one it is used. */

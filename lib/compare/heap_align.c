@@ -204,6 +204,15 @@ void pgk_heap_alignment_free(struct pgk_heap_alignment *a)
     *a = (struct pgk_heap_alignment){0};
 }
 
+/* The figures may be one and the same: their intervals of 95 % meet. */
+static bool may_be_same(const struct pgk_mib *now, const struct pgk_mib *before,
+                        enum pgk_mib_id figure)
+{
+    struct pgk_heap_estimate a, b;
+    const bool sampled = pgk_mib_estimate(now, figure, &a);
+    return (pgk_mib_estimate(before, figure, &b) || sampled) && a.low <= b.high && b.low <= a.high;
+}
+
 enum pgk_heap_change pgk_heap_change(const struct pgk_mib *now, const struct pgk_mib *before)
 {
     if (!before)
@@ -211,10 +220,13 @@ enum pgk_heap_change pgk_heap_change(const struct pgk_mib *now, const struct pgk
     if (!now)
         return PGK_CHANGE_GONE;
     double bytes = (double)now->v[PGK_MIB_TotalSize], old = (double)before->v[PGK_MIB_TotalSize];
-    if (bytes >= 1.1 * old && bytes > old)
+    const bool same_bytes = may_be_same(now, before, PGK_MIB_TotalSize);
+    if (bytes >= 1.1 * old && bytes > old && !same_bytes)
         return PGK_CHANGE_GREW;
-    if (bytes <= 0.9 * old && bytes < old)
+    if (bytes <= 0.9 * old && bytes < old && !same_bytes)
         return PGK_CHANGE_SHRANK;
+    if (may_be_same(now, before, PGK_MIB_TotalAccessCount))
+        return PGK_CHANGE_SAME;
     double density = pgk_heap_sort_value(now, PGK_HEAP_SORT_DENSITY),
            old_density = pgk_heap_sort_value(before, PGK_HEAP_SORT_DENSITY);
     if (density < 0 || old_density < 0 || density == old_density)

@@ -9,7 +9,10 @@
 #include "page_titles.h"
 #include "placement.h"
 
+#include <math.h>
 #include <string.h>
+
+enum { ESTIMATE_DIGITS = 17, LIMIT_DIGITS = 4 };
 
 static void put_titles(struct pgk_heap_page *p)
 {
@@ -39,6 +42,35 @@ static void put_totals(struct pgk_json *j, const char *key, const struct pgk_hea
         pgk_json_number(j, "cut", t->cut);
         pgk_json_number(j, pgk_mib_info(PGK_MIB_CutSize, NULL, NULL), t->v[PGK_MIB_CutSize]);
     }
+    pgk_json_end_object(j);
+}
+
+/* The value, and from where to where it is; null: without limit. */
+static void put_estimate(struct pgk_json *j, const char *key, const struct pgk_heap_estimate *e)
+{
+    pgk_json_array(j, key);
+    pgk_json_digits(j, NULL, e->value, ESTIMATE_DIGITS);
+    pgk_json_digits(j, NULL, e->low, ESTIMATE_DIGITS);
+    if (isinf(e->high))
+        pgk_json_null(j, NULL);
+    else
+        pgk_json_digits(j, NULL, e->high, ESTIMATE_DIGITS);
+    pgk_json_end_array(j);
+}
+
+static void put_sampling(struct pgk_json *j, const struct pgk_heap_totals *t)
+{
+    const struct pgk_heap_sampling *s = &t->sampling;
+    if (!t->sampled)
+        return;
+    pgk_json_object(j, "sampled");
+    pgk_json_number(j, "samples", s->samples);
+    pgk_json_number(j, "hits", s->hits);
+    pgk_json_number(j, "sample_bytes", s->sample_bytes);
+    pgk_json_flag(j, "exact", s->exact);
+    put_estimate(j, "AllocCount", &s->objects);
+    put_estimate(j, "TotalSize", &s->bytes);
+    put_estimate(j, "TotalAccessCount", &s->accesses);
     pgk_json_end_object(j);
 }
 
@@ -269,6 +301,38 @@ static void put_fields(struct pgk_heap_page *p, const char *key, side_fn *side, 
     pgk_json_end_object(j);
 }
 
+/* From where to where figures of contexts are, in two columns each; null: it is exact, or without
+ * upper limit. */
+static void put_limits(struct pgk_heap_page *p, enum pgk_mib_id figure, bool high)
+{
+    pgk_json_array(p->json, NULL);
+    for (size_t i = 0; i < p->n_shown; i++) {
+        const struct pgk_mib *m = pgk_heap_page_now(p, i, PGK_MIB_SPACE);
+        struct pgk_heap_estimate e;
+        if (m && pgk_mib_estimate(m, figure, &e) && !(high && isinf(e.high)))
+            pgk_json_digits(p->json, NULL, high ? e.high : e.low, LIMIT_DIGITS);
+        else
+            pgk_json_null(p->json, NULL);
+    }
+    pgk_json_end_array(p->json);
+}
+
+static void put_intervals(struct pgk_heap_page *p)
+{
+    static const enum pgk_mib_id figures[] = {PGK_MIB_AllocCount, PGK_MIB_TotalSize,
+                                              PGK_MIB_TotalAccessCount};
+    if (!p->totals.sampled)
+        return;
+    pgk_json_object(p->json, "intervals");
+    for (size_t f = 0; f < PGK_COUNTOF(figures); f++) {
+        pgk_json_array(p->json, pgk_mib_info(figures[f], NULL, NULL));
+        put_limits(p, figures[f], false);
+        put_limits(p, figures[f], true);
+        pgk_json_end_array(p->json);
+    }
+    pgk_json_end_object(p->json);
+}
+
 static uint64_t row_node(const void *page, uint32_t row)
 {
     const struct pgk_heap_page *p = page;
@@ -388,6 +452,7 @@ static void put_rows(struct pgk_heap_page *p)
         pgk_json_columns(p->json, &row_thread_column, 1, p, NULL, p->n_shown);
     pgk_json_end_object(p->json);
     put_fields(p, "now", pgk_heap_page_now, p->n_shown);
+    put_intervals(p);
     if (p->before)
         put_fields(p, "before", pgk_heap_page_before, p->n_shown);
     put_histograms(p);
@@ -456,6 +521,7 @@ static int put_page(void *page, struct pgk_json *j, struct pgk_err *err)
     put_totals(j, "totals", &p->totals);
     if (p->before)
         put_totals(j, "totals_before", &p->totals_before);
+    put_sampling(j, &p->totals);
     put_labels(j, &p->totals);
     put_times(p, "over_time", p->now, p->row_of);
     if (p->before)

@@ -159,6 +159,9 @@ int pgk_stacks_of_heap(struct pgk_stacks *s, const struct pgk_heap *heap,
                              .types = types,
                              .n_types = number_of_types(heap, opts->weight),
                              .shown_type = opts->weight};
+    struct pgk_heap_sampling sampling = {.struct_size = sizeof sampling};
+    if (pgk_heap_sampling(heap, &sampling))
+        s->sample_bytes = sampling.sample_bytes;
     struct builder b = {.s = s, .heap = heap, .info = opts->info};
     int status = build(&b, err);
     pgk_heap_frames_free(&b.frames);

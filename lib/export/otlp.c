@@ -137,6 +137,17 @@ static void put_samples(struct otlp *o, size_t type, struct pgk_proto *profile)
     }
 }
 
+/* Of a sampled heap profile, whose values go with their weights. */
+static void put_period(struct otlp *o, struct pgk_proto *profile)
+{
+    if (!o->s->sample_bytes)
+        return;
+    pgk_proto_number(&o->part, VALUE_TYPE_TYPE, text(o, "space"));
+    pgk_proto_number(&o->part, VALUE_TYPE_UNIT, text(o, "bytes"));
+    pgk_proto_message(profile, PROFILE_PERIOD_TYPE, &o->part);
+    pgk_proto_number(profile, PROFILE_PERIOD, value(o->s->sample_bytes));
+}
+
 static void put_profiles(struct otlp *o)
 {
     struct pgk_proto profile = {0}, scope = {0};
@@ -145,6 +156,7 @@ static void put_profiles(struct otlp *o)
         pgk_proto_number(&o->part, VALUE_TYPE_UNIT, text(o, o->s->types[t].unit));
         pgk_proto_message(&profile, PROFILE_SAMPLE_TYPE, &o->part);
         put_samples(o, t, &profile);
+        put_period(o, &profile);
         pgk_proto_message(&scope, SCOPE_PROFILE_PROFILES, &profile);
     }
     pgk_proto_message(&o->part, RESOURCE_PROFILE_SCOPE_PROFILES, &scope);

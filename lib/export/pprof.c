@@ -44,6 +44,19 @@ static void put_sample_types(struct pprof *p)
         pgk_proto_number(&p->all, PROFILE_DEFAULT_SAMPLE_TYPE, text(p, p->s->types[0].type));
 }
 
+/* As heap profiles of Go have it. */
+static void put_period(struct pprof *p)
+{
+    if (!p->s->sample_bytes)
+        return;
+    pgk_proto_number(&p->part, VALUE_TYPE_TYPE, text(p, "space"));
+    pgk_proto_number(&p->part, VALUE_TYPE_UNIT, text(p, "bytes"));
+    pgk_proto_message(&p->all, PROFILE_PERIOD_TYPE, &p->part);
+    pgk_proto_number(&p->all, PROFILE_PERIOD, value(p->s->sample_bytes));
+    pgk_proto_number(&p->all, PROFILE_COMMENT,
+                     text(p, "sampled: values are estimates of all objects and accesses"));
+}
+
 static void put_labels(struct pprof *p, const struct pgk_weighted_stack *stack)
 {
     if (*stack->label) {
@@ -159,6 +172,7 @@ static int write_profile(struct pprof *p, struct pgk_sink *out, struct pgk_err *
 {
     char title[1024];
     put_sample_types(p);
+    put_period(p);
     put_samples(p);
     put_locations(p);
     put_functions(p);

@@ -63,6 +63,7 @@ struct pgk_stacks {
     PGK_VEC(uint64_t) values; /* n_types per stack */
     const struct pgk_value_type *types;
     size_t n_types;
+    uint64_t sample_bytes; /* values are estimates, from one sample in so many bytes; 0: exact */
     size_t shown_type; /* for formats that have one value per stack */
 };
 

@@ -271,6 +271,16 @@ enum pgk_verdict pgk_mib_at_least(const struct pgk_mib *m, uint64_t some, uint64
                                     : PGK_VERDICT_UNDECIDED;
 }
 
+struct pgk_heap_estimate pgk_mib_estimate_part(const struct pgk_mib *m, uint64_t bytes)
+{
+    const double all = greater(value(m, PGK_MIB_TotalSize), 1),
+                 variance = variance_of(m, PGK_MIB_TotalSize, PGK_MIB_SizeVariance);
+    if (!pgk_mib_is_sampled(m))
+        return (struct pgk_heap_estimate){(double)bytes, (double)bytes, (double)bytes};
+    return pgk_interval((double)bytes, variance * lesser((double)bytes / all, 1),
+                        unseen_bytes(m));
+}
+
 void pgk_visits_add(struct pgk_visits *visits, const struct pgk_mib *m)
 {
     visits->accesses += value(m, PGK_MIB_TotalAccessCount);

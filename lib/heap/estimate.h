@@ -25,6 +25,24 @@ double pgk_mib_samples(const struct pgk_mib *m);
 /* What samples say of a rule. */
 enum pgk_verdict { PGK_VERDICT_NO, PGK_VERDICT_YES, PGK_VERDICT_UNDECIDED };
 
+/* From `low` on. */
+static inline enum pgk_verdict pgk_verdict_reaches(struct pgk_heap_estimate e, double low)
+{
+    return e.low >= low ? PGK_VERDICT_YES : e.high < low ? PGK_VERDICT_NO : PGK_VERDICT_UNDECIDED;
+}
+
+static inline enum pgk_verdict pgk_verdict_not(enum pgk_verdict v)
+{
+    return v == PGK_VERDICT_UNDECIDED ? v : v == PGK_VERDICT_YES ? PGK_VERDICT_NO : PGK_VERDICT_YES;
+}
+
+static inline enum pgk_verdict pgk_verdict_both(enum pgk_verdict a, enum pgk_verdict b)
+{
+    if (a == PGK_VERDICT_NO || b == PGK_VERDICT_NO)
+        return PGK_VERDICT_NO;
+    return a == PGK_VERDICT_YES ? b : a;
+}
+
 /* The mean lifetime in ms, and the density as LLVM has it. */
 struct pgk_heap_estimate pgk_mib_estimate_life(const struct pgk_mib *m);
 struct pgk_heap_estimate pgk_mib_estimate_density(const struct pgk_mib *m);
@@ -32,6 +50,14 @@ struct pgk_heap_estimate pgk_mib_estimate_density(const struct pgk_mib *m);
 enum pgk_verdict pgk_mib_most_objects(const struct pgk_mib *m, uint64_t some);
 /* Are `some` of the objects at least `least`? */
 enum pgk_verdict pgk_mib_at_least(const struct pgk_mib *m, uint64_t some, uint64_t least);
+/* Bytes that are a part of all, as of those alive at the peak. */
+struct pgk_heap_estimate pgk_mib_estimate_part(const struct pgk_mib *m, uint64_t bytes);
+
+/* The field for files that do not hold samples, where compilers would take an estimate for sure:
+ * what is not sure to be cold or hot is neither there, within its interval. */
+uint64_t pgk_mib_llvm_value(const struct pgk_mib *m, enum pgk_mib_id id);
+/* It has another value there. */
+bool pgk_mib_is_levelled(const struct pgk_mib *m);
 
 /* What one visit of a window to a drawn object stands for, in accesses to that object, by the
  * contexts of one process; 0: there were none. For pgk_heap_origin. */

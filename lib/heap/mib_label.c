@@ -1,6 +1,6 @@
 /* What contexts are: cold, hot and so on. The compiler's rules are computed in single precision, as
- * the compiler does. Of a sampled profile, a rule holds or not where the whole interval of 95 % says
- * so. docs/design/intervals.md */
+ * the compiler does. Of a sampled profile, a rule holds or not where the whole interval of 95 %
+ * agrees. docs/design/intervals.md */
 #include "estimate.h"
 
 #include <assert.h>
@@ -75,38 +75,20 @@ static bool holds(const struct pgk_mib *m, enum pgk_mib_label label)
     }
 }
 
-/* From `low` on. */
-static enum pgk_verdict reaches(struct pgk_heap_estimate e, double low)
-{
-    return e.low >= low ? PGK_VERDICT_YES : e.high < low ? PGK_VERDICT_NO : PGK_VERDICT_UNDECIDED;
-}
-
-static enum pgk_verdict not(enum pgk_verdict v)
-{
-    return v == PGK_VERDICT_YES  ? PGK_VERDICT_NO
-           : v == PGK_VERDICT_NO ? PGK_VERDICT_YES
-                                 : PGK_VERDICT_UNDECIDED;
-}
-
-static enum pgk_verdict both(enum pgk_verdict a, enum pgk_verdict b)
-{
-    if (a == PGK_VERDICT_NO || b == PGK_VERDICT_NO)
-        return PGK_VERDICT_NO;
-    return a == PGK_VERDICT_YES ? b : a;
-}
-
 static enum pgk_verdict judge_cold(const struct pgk_mib *m)
 {
     if (!knows(m, PGK_MIB_TotalLifetimeAccessDensity) || !knows(m, PGK_MIB_TotalLifetime))
         return PGK_VERDICT_NO;
-    return both(not(reaches(pgk_mib_estimate_density(m), COLD_DENSITY)),
-                reaches(pgk_mib_estimate_life(m), COLD_LIFETIME));
+    const enum pgk_verdict often =
+        pgk_verdict_reaches(pgk_mib_estimate_density(m), COLD_DENSITY);
+    return pgk_verdict_both(pgk_verdict_not(often),
+                            pgk_verdict_reaches(pgk_mib_estimate_life(m), COLD_LIFETIME));
 }
 
 static enum pgk_verdict judge_hot(const struct pgk_mib *m)
 {
     return knows(m, PGK_MIB_TotalLifetimeAccessDensity)
-               ? reaches(pgk_mib_estimate_density(m), HOT_DENSITY)
+               ? pgk_verdict_reaches(pgk_mib_estimate_density(m), HOT_DENSITY)
                : PGK_VERDICT_NO;
 }
 
@@ -131,9 +113,9 @@ static enum pgk_verdict judge_short_lived(const struct pgk_mib *m)
     const double share = some < bytes ? (double)some / (double)bytes : 1;
     const struct pgk_heap_estimate life = pgk_mib_estimate_life(m);
     const enum pgk_verdict most =
-        reaches(pgk_interval_of_share(share, pgk_mib_samples(m)), MOST);
+        pgk_verdict_reaches(pgk_interval_of_share(share, pgk_mib_samples(m)), MOST);
     const bool means_agree = (share >= MOST) == (life.value < SHORT_LIFETIME);
-    const enum pgk_verdict lives = reaches(life, SHORT_LIFETIME);
+    const enum pgk_verdict lives = pgk_verdict_reaches(life, SHORT_LIFETIME);
     return means_agree && lives == PGK_VERDICT_UNDECIDED ? PGK_VERDICT_UNDECIDED : most;
 }
 
@@ -167,6 +149,44 @@ enum pgk_mib_label pgk_mib_label(const struct pgk_mib *m)
     return PGK_LABEL_NONE;
 }
 
+/* Values between the limits of both rules. */
+#define LEVEL_COLD_DENSITY 5.001 /* of the field, for each object */
+#define LEVEL_HOT_DENSITY  99900
+#define LEVEL_LIFETIME     199999 /* ms */
+
+/* The field that says too much, and what an object has instead. PGK_MIB_FIELDS: none does. */
+static enum pgk_mib_id levelled_field(const struct pgk_mib *m, double *each)
+{
+    const uint64_t count = pgk_mib_file_value(m, PGK_MIB_AllocCount);
+    if (!pgk_mib_is_sampled(m) || !count)
+        return PGK_MIB_FIELDS;
+    if (holds(m, PGK_LABEL_COLD) && judge_cold(m) == PGK_VERDICT_UNDECIDED) {
+        const bool by_life = pgk_verdict_reaches(pgk_mib_estimate_density(m), COLD_DENSITY) ==
+                             PGK_VERDICT_NO;
+        *each = by_life ? LEVEL_LIFETIME : LEVEL_COLD_DENSITY;
+        return by_life ? PGK_MIB_TotalLifetime : PGK_MIB_TotalLifetimeAccessDensity;
+    }
+    *each = LEVEL_HOT_DENSITY;
+    return holds(m, PGK_LABEL_HOT) && judge_hot(m) == PGK_VERDICT_UNDECIDED
+               ? PGK_MIB_TotalLifetimeAccessDensity
+               : PGK_MIB_FIELDS;
+}
+
+bool pgk_mib_is_levelled(const struct pgk_mib *m)
+{
+    double each;
+    return levelled_field(m, &each) != PGK_MIB_FIELDS;
+}
+
+uint64_t pgk_mib_llvm_value(const struct pgk_mib *m, enum pgk_mib_id id)
+{
+    double each;
+    if (id != levelled_field(m, &each))
+        return pgk_mib_file_value(m, id);
+    const double all = each * (double)pgk_mib_file_value(m, PGK_MIB_AllocCount);
+    return pgk_mib_cut(id, (uint64_t)all + 1);
+}
+
 static const struct {
     const char *name, *rule;
 } labels[PGK_LABELS] = {
@@ -192,4 +212,3 @@ const char *pgk_mib_label_rule(enum pgk_mib_label label)
     assert((unsigned)label < PGK_LABELS);
     return labels[label].rule;
 }
-

@@ -1,6 +1,8 @@
 /* Lists the data of a heap model that a format cannot hold. */
+#include "estimate.h"
 #include "heap_raw_layout.h"
 #include "memprof_version.h"
+#include "pgokit/human.h"
 #include "rekey.h"
 
 #include <inttypes.h>
@@ -159,6 +161,27 @@ static void lose_times(struct losses *l)
     say(l, text);
 }
 
+/* Where samples are lost, so are doubts. */
+static void lose_doubts(struct losses *l)
+{
+    size_t contexts = 0;
+    double bytes = 0;
+    char text[200], size[PGK_HUMAN_SIZE];
+    for (size_t i = 0; i < l->h->contexts.n && l->form != PGK_HEAP_PARTIAL; i++) {
+        const struct pgk_mib *m = pgk_heap_mib(l->h, i, PGK_MIB_SPACE);
+        if (!pgk_mib_is_levelled(m))
+            continue;
+        contexts++;
+        bytes += (double)m->v[PGK_MIB_TotalSize];
+    }
+    if (!contexts)
+        return;
+    snprintf(text, sizeof text,
+             "that %zu context%s, %s, may be cold or hot, which more samples would decide: written "
+             "as neither", contexts, pgk_plural(contexts), pgk_human_bytes(size, bytes));
+    say(l, text);
+}
+
 static void lose_modules(struct losses *l)
 {
     size_t frames = 0;
@@ -241,6 +264,7 @@ int pgk_heap_losses(const struct pgk_heap *heap, const struct pgk_heap_target *t
     lose_callees(&l);
     lose_data_access(&l);
     lose_times(&l);
+    lose_doubts(&l);
     lose_modules(&l);
     PGK_TRY(lose_functions(&l, err));
     return l.count;

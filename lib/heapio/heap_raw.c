@@ -444,7 +444,7 @@ static void note_origin(const struct pgk_raw_reader *r, struct pgk_heap_read_inf
                    .own_ns = r->own_ns,
                    .own_bytes = r->own_bytes},
     };
-    pgk_raw_samples_tell(&r->samples, &found.origin);
+    pgk_raw_samples_describe(&r->samples, &found.origin);
     pgk_heap_add_origin(r->heap, &found.origin);
     if (info)
         *info = found;

@@ -54,7 +54,7 @@ void pgk_raw_samples_give(struct pgk_raw_samples *samples, size_t entry, struct 
     pgk_visits_add(&samples->visits, m);
 }
 
-void pgk_raw_samples_tell(const struct pgk_raw_samples *samples, struct pgk_heap_origin *origin)
+void pgk_raw_samples_describe(const struct pgk_raw_samples *samples, struct pgk_heap_origin *origin)
 {
     if (!samples->any)
         return;

@@ -27,6 +27,7 @@ PGK_MUST_USE bool pgk_raw_samples_add(struct pgk_raw_samples *samples, size_t en
  * Does nothing unless the profile is sampled. */
 void pgk_raw_samples_give(struct pgk_raw_samples *samples, size_t entry, struct pgk_mib *m);
 /* Once that is done: what the process was. */
-void pgk_raw_samples_tell(const struct pgk_raw_samples *samples, struct pgk_heap_origin *origin);
+void pgk_raw_samples_describe(const struct pgk_raw_samples *samples,
+                              struct pgk_heap_origin *origin);
 
 #endif

@@ -3,6 +3,7 @@
  * A model does not know where modules were loaded, which differs between processes anyway. A
  * program that has a fixed place keeps it, all else is put to places of its own, in an order that
  * depends on what the modules are: equal models give equal bytes. */
+#include "estimate.h"
 #include "heap_raw.h"
 #include "search.h"
 
@@ -305,7 +306,7 @@ static void write_mib(struct writer *w, const struct pgk_mib *m)
         enum pgk_mib_id id = w->mib.fields[i].id;
         /* Fields that readers of this version do not believe say nothing. */
         uint64_t v = id == PGK_MIB_AccessHistogramSize ? m->hist_count
-                     : w->mib.known >> id & 1          ? pgk_mib_file_value(m, id)
+                     : w->mib.known >> id & 1          ? pgk_mib_llvm_value(m, id)
                                                        : 0;
         pgk_sink_bytes(w->out, &v, w->mib.fields[i].bytes);
     }

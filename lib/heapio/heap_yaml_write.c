@@ -2,6 +2,8 @@
  * this order, with the fields that a context knows. The order follows from the content: records by
  * GUID, what is in them by call stack, leaf first. */
 #include "heap_yaml.h"
+
+#include "estimate.h"
 #include "rekey.h"
 
 #include <inttypes.h>
@@ -74,7 +76,7 @@ static int write_alloc_site(struct writer *w, const struct pgk_heap *h, size_t c
                             strlen(pgk_mib_fields[id].name) < 15
                                 ? 16 - (int)strlen(pgk_mib_fields[id].name)
                                 : 1,
-                            "", pgk_mib_file_value(m, id));
+                            "", pgk_mib_llvm_value(m, id));
         }
     pgk_vec_free(&frames);
     return 0;

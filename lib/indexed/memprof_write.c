@@ -1,4 +1,5 @@
 /* Writer of the MemProf section, V0 to V4. docs/formats/indexed-heap.md sections 4 to 7. */
+#include "estimate.h"
 #include "hash.h"
 #include "heap_llvm_summary.h"
 #include "indexed.h"
@@ -92,6 +93,11 @@ static uint64_t file_value(const struct writer *w, const struct pgk_heap_context
     const uint64_t sign = pgk_mib_unknown_sign(id, known);
     if (sign)
         return sign;
+    if (known >> PGK_MIB_SampleCount & 1) {
+        struct pgk_mib m;
+        pgk_context_get(w->h, c, &m);
+        return pgk_mib_llvm_value(&m, id);
+    }
     return known >> id & 1 ? pgk_context_file_value(w->h, c, id) : 0;
 }
 

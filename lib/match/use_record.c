@@ -23,6 +23,7 @@ static const struct {
     [PGK_USE_SHORT_LIVED] = {"short-lived", "objects live too short to be cold"},
     [PGK_USE_ACCESSED] = {"accessed", "objects are accessed too often to be cold"},
     [PGK_USE_UNKNOWN] = {"not known", "how often objects are accessed"},
+    [PGK_USE_UNDECIDED] = {"undecided", "more samples are needed to know whether it is cold"},
 };
 
 const char *pgk_use_name(enum pgk_use use)

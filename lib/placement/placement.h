@@ -31,6 +31,7 @@ enum pgk_plan_reason {
     PGK_PLAN_BUSY,   /* to look at its calls costs more than it brings */
     PGK_PLAN_GAINLESS, /* apart from others they would not lie much closer together */
     PGK_PLAN_NO_CALL, /* it is not known which calls of the build it goes through */
+    PGK_PLAN_UNDECIDED, /* more samples are needed */
     PGK_PLAN_UNNAMED, /* the file of the plan does not have its calls */
     PGK_PLAN_REASONS,
 };
@@ -52,6 +53,7 @@ struct pgk_plan_context {
     uint64_t total;   /* bytes of all objects */
     uint64_t peak;    /* bytes alive at the peak, or an estimate */
     uint64_t kept;    /* bytes alive at the end */
+    uint64_t sure_peak; /* the same, of a sampled profile at least; 0: its life is not sure */
     uint64_t objects, lifetime_ms, longest_ms; /* mean, longest */
     uint64_t accesses;
     uint32_t class_low, class_high; /* sizes */

@@ -6,6 +6,9 @@
  * (docs/design/placement.md). */
 #include "placement.h"
 
+#include "message.h"
+#include "pgokit/human.h"
+
 #include <stdlib.h>
 
 enum { SMALLEST_PART = 250 }; /* a context with less of the peak is left alone */
@@ -46,6 +49,8 @@ static enum pgk_plan_reason reason_of(const struct pgk_plan_context *c, uint64_t
         return PGK_PLAN_LARGE;
     if (is_mixed(c))
         return PGK_PLAN_MIXED;
+    if (c->sure_peak < peak / SMALLEST_PART)
+        return PGK_PLAN_UNDECIDED;
     return PGK_PLAN_SPLIT;
 }
 
@@ -77,6 +82,21 @@ void pgk_plan_sort_contexts(struct pgk_plan *plan)
 
 /* ---- the choice ---- */
 
+static void note_undecided(const struct pgk_plan *plan)
+{
+    char size[PGK_HUMAN_SIZE];
+    double bytes = 0;
+    size_t n = 0;
+    for (size_t i = 0; i < plan->contexts.n; i++)
+        if (plan->contexts.v[i].reason == PGK_PLAN_UNDECIDED) {
+            n++;
+            bytes += (double)plan->contexts.v[i].peak;
+        }
+    if (n)
+        pgk_note("%zu context%s with %s at the peak %s left out of the plan: more samples are "
+                 "needed", n, pgk_plural(n), pgk_human_bytes(size, bytes), n == 1 ? "is" : "are");
+}
+
 int pgk_plan_choose(struct pgk_plan *plan, uint32_t groups, struct pgk_err *err)
 {
     uint64_t peak = 0;
@@ -90,6 +110,7 @@ int pgk_plan_choose(struct pgk_plan *plan, uint32_t groups, struct pgk_err *err)
         if (c->reason == PGK_PLAN_SPLIT)
             c->group = ++n < groups ? (uint32_t)n : groups - 1;
     }
+    note_undecided(plan);
     if (n < 2)
         return pgk_fail(err, PGK_E_EMPTY, .field = "contexts", .found = PGK_F("%zu", n),
                         .expected = "two or more that hold memory at the peak",

@@ -3,11 +3,13 @@
 
 #include "binary_set.h"
 #include "elf_file.h"
+#include "estimate.h"
 #include "heap_match.h"
 #include "heap_model.h"
 #include "search.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 
 enum { FRAMES_MAX = 256 };
@@ -45,6 +47,15 @@ static uint64_t estimated_peak(const struct pgk_plan *plan, const struct pgk_pla
     return plan->run_ms ? (uint64_t)((double)c->total * (double)ms / (double)plan->run_ms) : 0;
 }
 
+/* Of a sampled profile the lower limit, where lives are known with the same confidence. */
+static uint64_t sure_peak(const struct pgk_heap *heap, size_t i, uint64_t peak)
+{
+    const struct pgk_mib *m = pgk_heap_mib(heap, i, PGK_MIB_SPACE);
+    if (!pgk_mib_is_sampled(m))
+        return peak;
+    return isinf(pgk_mib_estimate_life(m).high) ? 0 : (uint64_t)pgk_mib_estimate_part(m, peak).low;
+}
+
 static void take_figures(const struct pgk_plan *plan, const struct pgk_heap *heap, size_t i,
                          struct pgk_plan_context *c)
 {
@@ -58,6 +69,7 @@ static void take_figures(const struct pgk_plan *plan, const struct pgk_heap *hea
     c->kept = pgk_heap_value(heap, i, PGK_MIB_ExitSize);
     c->peak = plan->knows_peak ? pgk_heap_value(heap, i, PGK_MIB_PeakSize)
                                : estimated_peak(plan, c);
+    c->sure_peak = sure_peak(heap, i, c->peak);
 }
 
 static void take_run(struct pgk_plan *plan, const struct pgk_heap *heap)

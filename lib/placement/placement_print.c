@@ -18,6 +18,7 @@ static const char *const reasons[PGK_PLAN_REASONS] = {
     [PGK_PLAN_BUSY] = "to look at its calls would cost more than it brings",
     [PGK_PLAN_GAINLESS] = "its objects are few, or would not lie much closer together apart",
     [PGK_PLAN_NO_CALL] = "its calls are not in the build",
+    [PGK_PLAN_UNDECIDED] = "more samples are needed",
     [PGK_PLAN_UNNAMED] = "the plan does not have its calls",
 };
 enum { SHOWN = 20 };

@@ -1,8 +1,8 @@
 /* Advice from a heap profile, by rules on single contexts.
  *
  * A rule uses only known facts, and its bytes are exact or a lower bound, never an upper
- * estimate. Of a sampled profile they are estimates, of contexts to which the rule applies with 95 %
- * confidence. */
+ * estimate. Of a sampled profile they are estimates, of contexts to which the rule applies with
+ * 95 % confidence. */
 #include "heap_advice.h"
 
 #include "estimate.h"

@@ -162,8 +162,8 @@ static void print_made(const struct table *t)
             objects > 0 || knows(s->some_know, PGK_MIB_AllocCount) ? pgk_view_number(text, objects)
                                                                    : "not known",
             INTERVAL(&of->objects, pgk_view_number), exact);
-    fprintf(t->out, "  allocated        %s%s%s", BYTES(bytes), INTERVAL(&of->bytes, pgk_human_bytes),
-            exact);
+    fprintf(t->out, "  allocated        %s%s%s", BYTES(bytes),
+            INTERVAL(&of->bytes, pgk_human_bytes), exact);
     if (objects > 0)
         fprintf(t->out, ", %s per object", BYTES(bytes / objects));
     fputc('\n', t->out);

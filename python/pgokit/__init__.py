@@ -21,7 +21,8 @@ from pgokit._compare import CounterComparison, HeapComparison, SampleChange, Sam
 from pgokit._counters import (CountedFunction, CounterProfile, GcovFunction, GcovProfile,
                               SeenValue)
 from pgokit._files import File, FileInfo, Format, Input, detect, formats
-from pgokit._heap import (Context, Field, Frame, HeapPoint, HeapProfile, HeapTimes, Unnamed,
+from pgokit._heap import (Context, Field, Frame, HeapEstimate, HeapPoint, HeapProfile,
+                          HeapSampling, HeapTimes, Unnamed,
                           heap_fields)
 from pgokit._library import Error, Path, demangled, lib
 from pgokit._sample import Record, SampledFunction, SampleProfile, SampleSummary
@@ -31,7 +32,8 @@ __version__ = "0.1.0"
 __all__ = [
     "Binaries", "BuiltFunction", "Context", "CountedFunction", "CounterComparison",
     "CounterProfile", "Error", "Field", "FileInfo", "Format", "Frame", "GcovFunction",
-    "GcovProfile", "HeapComparison", "HeapPoint", "HeapProfile", "HeapTimes", "Profile", "Record",
+    "GcovProfile", "HeapComparison", "HeapEstimate", "HeapPoint", "HeapProfile",
+    "HeapSampling", "HeapTimes", "Profile", "Record",
     "SampleBuilder", "SampleChange", "SampleComparison", "SampleProfile", "SampleSummary",
     "SampledFunction", "SeenValue", "Unnamed", "convert", "demangled", "detect", "ffi", "formats",
     "heap_fields", "lib", "merge", "read",

@@ -183,9 +183,18 @@ class Context(Part, Mapping[str, int]):
 
     @property
     def label(self) -> str:
-        """"cold", "hot", "never used", "short-lived" or "": what the context is by its numbers."""
+        """"cold", "hot", "never used", "short-lived" or "": what the context is by its numbers; of
+        a sampled profile "undecided" where more samples are needed to know."""
         with self._profile._lock:
             return text(lib.pgk_mib_label_name(lib.pgk_heap_label(self._handle, self._id)))
+
+    def estimate(self, field: str) -> HeapEstimate | None:
+        """How sure "AllocCount", "TotalSize" or "TotalAccessCount" of a sampled profile is; None of
+        other fields, and where all objects were counted."""
+        estimate = ffi.new("struct pgk_heap_estimate *")
+        with self._profile._lock:
+            known = lib.pgk_heap_estimate(self._handle, self._id, _FIELDS[field], estimate)
+        return _as_estimate(estimate) if known else None
 
     @property
     def type_name(self) -> str:
@@ -201,6 +210,34 @@ class Context(Part, Mapping[str, int]):
             count = ffi.new("size_t *")
             values = lib.pgk_heap_histogram(self._handle, self._id, count)
             return None if values == ffi.NULL else list(ffi.unpack(values, count[0]))
+
+
+@dataclasses.dataclass(frozen=True)
+class HeapEstimate:
+    """A figure of a sampled profile: with 95 % confidence that of all objects is from low to
+    high, which may be infinite."""
+
+    value: float
+    low: float
+    high: float
+
+
+def _as_estimate(found: Any) -> HeapEstimate:
+    return HeapEstimate(found.value, found.low, found.high)
+
+
+@dataclasses.dataclass(frozen=True)
+class HeapSampling:
+    """How a profile was sampled. Figures are of the whole profile."""
+
+    processes: int  #: of which a part of the objects was recorded
+    samples: int  #: objects drawn
+    hits: int  #: accesses seen
+    sample_bytes: int  #: from one drawn object to the next, on average; 0 unknown
+    exact: bool  #: the processes counted objects and bytes
+    objects: HeapEstimate
+    bytes: HeapEstimate
+    accesses: HeapEstimate
 
 
 @dataclasses.dataclass(frozen=True)
@@ -371,6 +408,16 @@ class HeapProfile(Handle):
                                      p.allocated_objects)
                            for p in (times.points[i] for i in range(times.n_points)))
             return HeapTimes(times.peak_ms, times.peak_bytes, times.peak_objects, points)
+
+    def sampling(self) -> HeapSampling | None:
+        """How the profile was sampled; None if all objects were recorded."""
+        with self._lock:
+            found = sized("struct pgk_heap_sampling")
+            if not lib.pgk_heap_sampling(self._handle, found):
+                return None
+            return HeapSampling(found.processes, found.samples, found.hits, found.sample_bytes,
+                                found.exact, _as_estimate(found.objects),
+                                _as_estimate(found.bytes), _as_estimate(found.accesses))
 
     def add(self, frames: Iterable[Frame], values: Mapping[str, int]) -> None:
         """Adds a call stack, the function that called malloc first, and what is known of its

@@ -164,6 +164,10 @@ struct sample_times {
     const char *process, *paths; /* bytes of these parts */
     size_t n_process, n_paths;
     uint64_t start_time;
+    const uint64_t (*samples)[6]; /* stack id, samples, hits, variances of objects, bytes and
+                                     accesses; NULL: all objects are recorded */
+    size_t n_samples;
+    uint64_t made[3]; /* bytes and objects made; bytes from one sample to the next */
     size_t more; /* bytes of each record that only a newer pgokit knows */
 };
 enum { SAMPLE_PARTS = 7, SAMPLE_FACTS = 80, SAMPLE_PART = 32, SAMPLE_NOTES_END = 24 };
@@ -203,7 +207,15 @@ static inline void sample_write_part(struct pgk_sink *out, uint16_t tag, uint16_
     pgk_sink_u64(out, records);
 }
 
-/* Series, allocations, contexts over time, breakdowns, facts and the list of these. */
+static inline void sample_write_samples(struct pgk_sink *out, const struct sample_times *t)
+{
+    for (size_t i = 0; i < t->n_samples; i++) {
+        pgk_sink_bytes(out, t->samples[i], sizeof t->samples[i]);
+        pgk_sink_zeros(out, t->more);
+    }
+}
+
+/* Series, allocations, contexts over time, breakdowns, samples, facts and the list of these. */
 static inline void sample_write_notes(struct pgk_sink *out, const struct sample_times *t,
                                       uint64_t start)
 {
@@ -220,19 +232,25 @@ static inline void sample_write_notes(struct pgk_sink *out, const struct sample_
     pgk_sink_bytes(out, t->process, t->n_process);
     const uint64_t paths = pgk_sink_off(out) - start;
     pgk_sink_bytes(out, t->paths, t->n_paths);
+    const uint64_t samples = pgk_sink_off(out) - start;
+    sample_write_samples(out, t);
     const uint64_t off = pgk_sink_off(out) - start;
     const uint64_t facts[SAMPLE_FACTS / 8] = {
-        (sheet ? 1u : 0) | (t->merged ? 8u : 0) | (t->lost ? 16u : 0), 0, 0, 0, 0, t->start_time,
-        t->peak[0], t->peak[1], t->peak[2], t->epoch};
+        (sheet ? 1u : 0) | (t->merged ? 8u : 0) | (t->lost ? 16u : 0) | (t->samples ? 64u : 0),
+        0, 0, 0, 0, t->start_time, t->peak[0], t->peak[1], t->peak[2], t->epoch};
     pgk_sink_bytes(out, facts, sizeof facts);
-    sample_write_part(out, 1, 1, off, sizeof facts, 1);
+    if (t->samples)
+        pgk_sink_bytes(out, t->made, sizeof t->made);
+    if (t->samples)
+        sample_write_part(out, 9, 0, samples, 48 + t->more, t->n_samples);
+    sample_write_part(out, 1, 1, off, sizeof facts + (t->samples ? sizeof t->made : 0), 1);
     sample_write_part(out, 2, 1, sheet ? allocated : 0, 96 + t->more, t->n_allocated);
     sample_write_part(out, 3, 0, lives, 96 + t->more, t->n_lives);
     sample_write_part(out, 4, 0, series, 40, t->n_points);
     sample_write_part(out, 5, 0, breakdowns, 400, t->n_breakdowns);
     sample_write_part(out, 6, 0, process, 1, t->n_process);
     sample_write_part(out, 7, 0, paths, 1, t->n_paths);
-    const uint64_t end[3] = {SAMPLE_PARTS, 1, UINT64_C(0x45544f4e544b4750)};
+    const uint64_t end[3] = {SAMPLE_PARTS + (t->samples != NULL), 1, UINT64_C(0x45544f4e544b4750)};
     pgk_sink_bytes(out, end, sizeof end);
 }
 

@@ -29,6 +29,9 @@ export function ContextPanel({ model, context, onClose }: Props) {
                     {format.plural(model.count[context]!, "object")}
                 </span>
             </p>
+            {model.field(context, "SampleCount") !== null && (
+                <Samples model={model} context={context} />
+            )}
             {type !== null && (
                 <p id="type">
                     Type: <code>{model.typeName(type)}</code>
@@ -41,6 +44,27 @@ export function ContextPanel({ model, context, onClose }: Props) {
             <Stack model={model} context={context} />
             <AllFields model={model} context={context} />
         </SidePanel>
+    );
+}
+
+/** What the figures stand on, and their intervals. */
+function Samples({ model, context }: { model: HeapModel; context: number }) {
+    const bytes = model.interval(context, "TotalSize", format.bytes);
+    const objects = model.interval(context, "AllocCount", format.count);
+    const hits = model.interval(context, "TotalAccessCount", format.count);
+    const accesses = model.field(context, "TotalAccessCount");
+    return (
+        <p id="samples">
+            Estimated from {format.plural(model.field(context, "SampleCount")!, "object")}
+            {accesses !== null &&
+                ` and ${format.plural(model.field(context, "SampleHits")!, "access", "accesses")}`}
+            : {format.bytes(model.bytes[context]!)}
+            {bytes}, {format.plural(model.count[context]!, "object")}
+            {objects}
+            {accesses !== null &&
+                `, ${format.plural(accesses, "access", "accesses")}${hits}`}
+            .
+        </p>
     );
 }
 

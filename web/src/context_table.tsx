@@ -1,5 +1,6 @@
 // All allocation contexts in a table.
 import { useMemo } from "preact/hooks";
+import type { Estimated } from "./data";
 import type { TableColumn } from "./data_table";
 import { DataTable } from "./data_table";
 import * as format from "./format";
@@ -16,13 +17,31 @@ interface Props {
     open: number | null;
 }
 
+/** A figure, below it where it lies if it is an estimate. */
+function estimate(
+    model: HeapModel,
+    context: number,
+    name: Estimated,
+    value: number,
+    text: (v: number) => string,
+) {
+    const limits = model.interval(context, name, text);
+    if (!limits) return text(value);
+    return (
+        <>
+            {text(value)}
+            <span class="quiet limits">{limits}</span>
+        </>
+    );
+}
+
 function columns(model: HeapModel): TableColumn[] {
     const list: TableColumn[] = [
         {
             key: "bytes",
             title: "Bytes",
             value: (c) => model.bytes[c]!,
-            text: (c) => format.bytes(model.bytes[c]!),
+            text: (c) => estimate(model, c, "TotalSize", model.bytes[c]!, format.bytes),
         },
     ];
     if (model.range) {
@@ -58,7 +77,7 @@ function columns(model: HeapModel): TableColumn[] {
         key: "count",
         title: "Objects",
         value: (c) => model.count[c]!,
-        text: (c) => format.count(model.count[c]!),
+        text: (c) => estimate(model, c, "AllocCount", model.count[c]!, format.count),
     });
     const known = model.knownWeights();
     if (known.includes("accesses"))

@@ -19,6 +19,23 @@ export interface Totals {
     CutSize?: number;
 }
 
+/** A figure of a sampled profile and its interval of 95 %; null: it has no upper limit. */
+export type Estimate = [value: number, low: number, high: number | null];
+
+/** What a profile stands on of which a part of the objects was recorded. */
+export interface Sampled {
+    samples: number; // objects drawn
+    hits: number; // accesses seen
+    sample_bytes: number; // from one to the next, on average; 0: not known
+    exact: boolean; // processes counted objects and bytes
+    AllocCount: Estimate;
+    TotalSize: Estimate;
+    TotalAccessCount: Estimate;
+}
+
+/** The figures that have an interval. */
+export type Estimated = "AllocCount" | "TotalSize" | "TotalAccessCount";
+
 export interface Label {
     name: string;
     rule: string;
@@ -94,6 +111,7 @@ export interface HeapData {
     some_accesses: boolean; // those of library functions only
     last_moment: "at exit" | "last known"; // of a process that was killed or runs on
     totals: Totals;
+    sampled?: Sampled;
     labels: Label[];
     over_time?: OverTime;
     over_time_before?: OverTime; // of a comparison
@@ -128,6 +146,8 @@ export interface HeapData {
         moved?: number[];
     };
     now: Record<string, Column>;
+    /** Of a sampled profile: from where to where figures of contexts are. */
+    intervals?: Record<Estimated, [low: Column, high: Column]>;
     /** Where several threads are known, by the functions that they run. */
     threads?: {
         main: number[]; // 1: of the first thread of a process

@@ -51,6 +51,16 @@ export function signedPercent(ratio: number): string {
     return `${v > 0 ? "+" : v < 0 ? "\u2212" : ""}${Math.abs(v).toFixed(1)} %`;
 }
 
+/** "1.20 MiB (0.90 MiB to 1.60 MiB)"; the part in brackets, "" of an exact figure. */
+export function interval(
+    low: number | null,
+    high: number | null,
+    text: (v: number) => string,
+): string {
+    if (low === null || low === high) return "";
+    return high === null ? `(${text(low)} or more)` : `(${text(low)} to ${text(high)})`;
+}
+
 /** A difference of two shares: "+1.25 %". */
 export function points(difference: number): string {
     const v = difference * 100;

@@ -70,6 +70,25 @@ function unreachable({ totals, totals_before: before }: HeapData): string {
     );
 }
 
+/** A tile of a sampled profile says how sure its figure is. */
+function sampledTile(tile: Tile, { sampled, totals }: HeapData): Tile {
+    if (!sampled) return tile;
+    const { key } = tile;
+    if (key !== "TotalSize" && key !== "AllocCount" && key !== "TotalAccessCount") return tile;
+    const [value, low, high] = sampled[key];
+    if (key === "TotalAccessCount") {
+        const each = totals.TotalSize || 1;
+        const limits = format.interval(low / each, high && high / each, format.density);
+        return { ...tile, detail: `${limits} ${tile.detail}` };
+    }
+    const text = key === "TotalSize" ? format.bytes : format.count;
+    return {
+        ...tile,
+        value: text(value),
+        detail: `${format.interval(low, high, text) || "counted"}, ${tile.detail}`,
+    };
+}
+
 function tiles(data: HeapData): Tile[] {
     const list: Tile[] = [];
     for (const { key, label, of, text, detail } of figures) {
@@ -84,7 +103,7 @@ function tiles(data: HeapData): Tile[] {
             exact: data.totals[key]!,
         };
         if (before) tile.change = now / before;
-        list.push(tile);
+        list.push(sampledTile(tile, data));
     }
     const bytes = data.totals.TotalSize;
     const { cut, CutSize } = data.totals;
@@ -148,6 +167,23 @@ function summed(data: HeapData): string {
     );
 }
 
+/** What a sampled profile stands on, as a sentence, and what that leaves open. */
+function sampled({ sampled: s, labels, totals }: HeapData): string {
+    if (!s) return "";
+    const open = labels.find((label) => label.name === "undecided");
+    const share = open && totals.TotalSize ? open.bytes / totals.TotalSize : 0;
+    return (
+        `Sampled: figures are estimated from ${format.plural(s.samples, "object")}` +
+        (s.sample_bytes ? `, one in ${format.bytes(s.sample_bytes)} on average` : "") +
+        (s.hits ? `, and ${format.plural(s.hits, "access", "accesses")}` : "") +
+        "; with 95 % confidence they are in the intervals in brackets. " +
+        (open?.contexts
+            ? `What ${format.plural(open.contexts, "context")} with ${format.percent(share)} of ` +
+              `the bytes ${open.contexts === 1 ? "is" : "are"} needs more samples.`
+            : "")
+    );
+}
+
 export function Headline({ model }: { model: HeapModel }) {
     const { data } = model;
     return (
@@ -155,6 +191,11 @@ export function Headline({ model }: { model: HeapModel }) {
             <p class="verdict" id="verdict">
                 {model.isDiff ? compared(data) : summed(data)}
             </p>
+            {data.sampled && (
+                <p class="quiet" id="sampled">
+                    {sampled(data)}
+                </p>
+            )}
             <Tiles tiles={tiles(data)} />
         </section>
     );

@@ -1,6 +1,6 @@
 // A heap profile as the views want it: contexts with derived numbers, and the tree of calling
 // functions with sums.
-import type { Column, HeapData, OverTime } from "./data";
+import type { Column, Estimated, HeapData, OverTime } from "./data";
 import * as format from "./format";
 import type { Range } from "./held_times";
 import { averageOf, curveOf, heldIn } from "./held_times";
@@ -258,6 +258,13 @@ export class HeapModel {
     field(context: number, name: string, before = false): number | null {
         const side = before ? this.data.before : this.data.now;
         return side?.[name]?.[context] ?? null;
+    }
+
+    /** " (0.90 MiB to 1.60 MiB)" of a figure that is an estimate; "" of others. */
+    interval(context: number, name: Estimated, text: (v: number) => string): string {
+        const [low, high] = this.data.intervals?.[name] ?? [];
+        const limits = low && high && format.interval(low[context]!, high[context]!, text);
+        return limits ? ` ${limits}` : "";
     }
 
     label(context: number): string {

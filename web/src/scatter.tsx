@@ -292,7 +292,7 @@ function draw(
         canvas.style.color = `var(--${name})`;
         return getComputedStyle(canvas).color;
     };
-    const colours = ["cold", "hot", "never-used", "short-lived", "plain"].map((name) =>
+    const colours = ["cold", "hot", "never-used", "short-lived", "plain", "undecided"].map((name) =>
         resolve(`label-${name}`),
     );
     const ink = resolve("ink");

@@ -217,11 +217,153 @@ static void intervals_of_accesses_hold(void **state)
                                                          accesses[a]});
 }
 
+/* Objects of 64 bytes of which one in 100 is drawn, and as many accesses are seen; they live for
+ * 300 s on average. `density`: of the field, for each object. */
+static struct pgk_mib context_of(uint64_t samples, uint64_t density)
+{
+    struct pgk_mib m = {.known = (UINT64_C(1) << PGK_MIB_AccessHistogramSize) - 1};
+    const uint64_t count = 100 * samples;
+    m.v[PGK_MIB_AllocCount] = count;
+    m.v[PGK_MIB_TotalSize] = 64 * count;
+    m.v[PGK_MIB_MinSize] = m.v[PGK_MIB_MaxSize] = 64;
+    m.v[PGK_MIB_TotalLifetime] = 300000 * count;
+    m.v[PGK_MIB_MinLifetime] = 250000;
+    m.v[PGK_MIB_MaxLifetime] = 350000;
+    m.v[PGK_MIB_TotalAccessCount] = 1000 * samples;
+    m.v[PGK_MIB_TotalLifetimeAccessDensity] = density * count;
+    m.v[PGK_MIB_MaxLifetimeAccessDensity] = 2 * density;
+    pgk_mib_set(&m, PGK_MIB_SampleCount, samples);
+    pgk_mib_set(&m, PGK_MIB_SampleHits, samples);
+    pgk_mib_set(&m, PGK_MIB_CountVariance, 100 * 99 * samples);
+    pgk_mib_set(&m, PGK_MIB_SizeVariance, 100 * 99 * samples * 64 * 64);
+    pgk_mib_set(&m, PGK_MIB_AccessVariance, 1000000 * samples);
+    return m;
+}
+
+/* Each profile alone has too few samples; together they have enough. */
+static void profiles_that_add_up_get_surer(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t density;
+        enum pgk_mib_label label;
+    } cases[] = {{1, PGK_LABEL_COLD}, {400000, PGK_LABEL_HOT}, {500, PGK_LABEL_NONE}};
+    for (size_t i = 0; i < PGK_COUNTOF(cases); i++) {
+        const struct pgk_mib one = context_of(4, cases[i].density);
+        struct pgk_mib sum = one;
+        struct pgk_heap_estimate few, many;
+        assert_int_equal(pgk_mib_label(&one), PGK_LABEL_UNDECIDED);
+        for (int n = 1; n < 25; n++)
+            assert_true(pgk_mib_add(&sum, &one, NULL));
+        assert_int_equal(sum.v[PGK_MIB_SampleCount], 100);
+        assert_int_equal(pgk_mib_label(&sum), cases[i].label);
+        assert_true(pgk_mib_estimate(&one, PGK_MIB_TotalSize, &few));
+        assert_true(pgk_mib_estimate(&sum, PGK_MIB_TotalSize, &many));
+        assert_true(few.high / few.low > 4 && many.high / many.low < 1.6);
+    }
+}
+
+/* Copies of one profile are as sure as it is alone. */
+static void copies_get_no_surer(void **state)
+{
+    (void)state;
+    struct pgk_mib one = context_of(20, 1), copies = one;
+    struct pgk_heap_estimate a, b;
+    pgk_mib_scale(&copies, 7);
+    assert_int_equal(copies.v[PGK_MIB_SampleCount], 20);
+    pgk_mib_estimate(&one, PGK_MIB_TotalAccessCount, &a);
+    pgk_mib_estimate(&copies, PGK_MIB_TotalAccessCount, &b);
+    assert_float_equal((float)(b.low / a.low), 7, 1e-3F);
+    assert_float_equal((float)(b.high / a.high), 7, 1e-3F);
+}
+
+static void exact_profiles_add_figures_alone(void **state)
+{
+    (void)state;
+    struct pgk_mib exact = context_of(20, 1), sampled = exact, sum, other;
+    struct pgk_heap_estimate a, b;
+    for (enum pgk_mib_id id = PGK_MIB_SampleCount; id <= PGK_MIB_AccessVariance; id++) {
+        exact.known &= ~(UINT64_C(1) << id);
+        exact.v[id] = 0;
+    }
+    assert_false(pgk_mib_estimate(&exact, PGK_MIB_TotalSize, &a));
+    assert_true(a.low == a.value && a.high == a.value);
+    sum = exact;
+    other = sampled;
+    assert_true(pgk_mib_add(&sum, &sampled, NULL) && pgk_mib_add(&other, &exact, NULL));
+    assert_memory_equal(&sum, &other, sizeof sum);
+    assert_int_equal(sum.v[PGK_MIB_SampleCount], 20);
+    assert_true(pgk_mib_estimate(&sampled, PGK_MIB_TotalSize, &a));
+    assert_true(pgk_mib_estimate(&sum, PGK_MIB_TotalSize, &b));
+    assert_true(b.value == 2 * a.value && b.high - b.low < 1.05 * (a.high - a.low));
+}
+
+/* A variance that does not fit is that of the samples alone. */
+static void too_large_variances_are_not_small(void **state)
+{
+    (void)state;
+    struct pgk_mib m = context_of(9, 1);
+    struct pgk_heap_estimate e;
+    m.v[PGK_MIB_TotalSize] = UINT64_C(1) << 40;
+    m.v[PGK_MIB_SizeVariance] = UINT64_MAX;
+    assert_true(pgk_mib_estimate(&m, PGK_MIB_TotalSize, &e));
+    assert_true(e.low < .5 * e.value && e.high > 1.8 * e.value);
+}
+
+/* What compilers get: what is not sure to be cold or hot is neither, and nothing else changes. */
+static void doubts_are_levelled_for_compilers(void **state)
+{
+    (void)state;
+    static const uint64_t densities[] = {1, 400000};
+    for (size_t i = 0; i < PGK_COUNTOF(densities); i++) {
+        struct pgk_mib few = context_of(4, densities[i]), many = context_of(100, densities[i]),
+                       plain = few;
+        assert_true(pgk_mib_is_levelled(&few));
+        assert_false(pgk_mib_is_levelled(&many));
+        for (enum pgk_mib_id id = 0; id < PGK_MIB_AccessHistogramSize; id++)
+            plain.v[id] = pgk_mib_llvm_value(&few, id);
+        plain.known &= pgk_mib_llvm_known;
+        assert_int_equal(pgk_mib_label(&plain), PGK_LABEL_NONE);
+        assert_int_equal(plain.v[PGK_MIB_TotalSize], few.v[PGK_MIB_TotalSize]);
+    }
+    struct pgk_mib m = context_of(100, 1); /* surely not accessed, but not surely old */
+    m.v[PGK_MIB_MinLifetime] = 0;
+    m.v[PGK_MIB_MaxLifetime] = 90000000;
+    assert_int_equal(pgk_mib_label(&m), PGK_LABEL_UNDECIDED);
+    assert_true(pgk_mib_is_levelled(&m));
+    assert_true(pgk_mib_llvm_value(&m, PGK_MIB_TotalLifetime) <
+                200000 * m.v[PGK_MIB_AllocCount]);
+    assert_int_equal(pgk_mib_llvm_value(&m, PGK_MIB_TotalLifetimeAccessDensity),
+                     m.v[PGK_MIB_TotalLifetimeAccessDensity]);
+}
+
+/* No access was seen. By other contexts, windows would have. */
+static void unused_needs_windows(void **state)
+{
+    (void)state;
+    const struct pgk_heap_origin rare = {.visit_accesses = 100000}, often = {.visit_accesses = 1};
+    struct pgk_mib m = context_of(100, 0);
+    m.v[PGK_MIB_TotalAccessCount] = m.v[PGK_MIB_AccessVariance] = m.v[PGK_MIB_SampleHits] = 0;
+    m.v[PGK_MIB_TotalLifetime] = 1000 * m.v[PGK_MIB_AllocCount];
+    m.v[PGK_MIB_MinLifetime] = m.v[PGK_MIB_MaxLifetime] = 1000;
+    assert_int_equal(pgk_mib_label(&m), PGK_LABEL_UNDECIDED);
+    m.origin = &rare;
+    assert_int_equal(pgk_mib_label(&m), PGK_LABEL_UNDECIDED);
+    m.origin = &often;
+    assert_int_equal(pgk_mib_label(&m), PGK_LABEL_UNUSED);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(intervals_of_objects_and_bytes_hold),
         cmocka_unit_test(intervals_of_accesses_hold),
+        cmocka_unit_test(profiles_that_add_up_get_surer),
+        cmocka_unit_test(copies_get_no_surer),
+        cmocka_unit_test(exact_profiles_add_figures_alone),
+        cmocka_unit_test(too_large_variances_are_not_small),
+        cmocka_unit_test(doubts_are_levelled_for_compilers),
+        cmocka_unit_test(unused_needs_windows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

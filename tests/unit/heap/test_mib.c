@@ -221,6 +221,7 @@ static void next_field_of_llvm_meets_no_other(void **state)
     assert_int_equal(PGK_MIB_UnreachableCount, 37);
     assert_int_equal(PGK_MIB_ShortLivedSize, 38);
     assert_int_equal(PGK_MIB_CutSize, 39);
+    assert_int_equal(PGK_MIB_AccessVariance, 44);
 }
 
 static void rows_describe_every_field(void **state)

@@ -46,6 +46,33 @@ static void what_raw_versions_cannot_hold(void **state)
     pgk_heap_close(&h);
 }
 
+/* Compilers do not know how sure an estimate is. */
+static void what_samples_leave_open(void **state)
+{
+    (void)state;
+    static const struct {
+        enum pgk_mib_id id;
+        uint64_t value;
+    } cold[] = {{PGK_MIB_AllocCount, 100}, {PGK_MIB_TotalSize, 4096},
+                {PGK_MIB_TotalLifetime, 30000000}, {PGK_MIB_TotalLifetimeAccessDensity, 0},
+                {PGK_MIB_SampleCount, 2}, {PGK_MIB_SampleHits, 0}, {PGK_MIB_CountVariance, 5000},
+                {PGK_MIB_SizeVariance, 8000000}, {PGK_MIB_AccessVariance, 0}};
+    struct pgk_heap *h;
+    struct said s;
+    assert_int_equal(pgk_heap_new(&h, NULL), 0);
+    sample_fill(h, 5, 30, 4, true);
+    for (size_t i = 0; i < PGK_COUNTOF(cold); i++) {
+        h->contexts.v[3].known |= UINT64_C(1) << cold[i].id;
+        sample_set(h, 3, cold[i].id, cold[i].value);
+    }
+    assert_int_equal(losses(h, PGK_HEAP_PARTIAL, 0, false, &s), 0);
+    assert_int_equal(losses(h, PGK_HEAP_INDEXED, 4, true, &s), 2);
+    assert_non_null(strstr(s.text, "the fields SampleCount, SampleHits, CountVariance, "
+                                   "SizeVariance, AccessVariance\n"));
+    assert_non_null(strstr(s.text, "that 1 context, 4.00 KiB, may be cold or hot"));
+    pgk_heap_close(&h);
+}
+
 static void what_memprof_versions_cannot_hold(void **state)
 {
     (void)state;
@@ -98,6 +125,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_raw_versions_cannot_hold),
+        cmocka_unit_test(what_samples_leave_open),
         cmocka_unit_test(what_memprof_versions_cannot_hold),
         cmocka_unit_test(what_is_the_same_for_llvm),
     };

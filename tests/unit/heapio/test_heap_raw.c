@@ -368,6 +368,97 @@ static void newer_notes_are_read_as_far_as_known(void **state)
     pgk_sink_drop(&out);
 }
 
+/* A sampled dump: context 6 has no record, and 9 is in another file. Two dumps of it add up. */
+static const uint64_t sampled_contexts[][6] = {{5, 3, 20, 70, 800, 9000}, {9, 1, 1, 1, 1, 1}};
+static const struct sample_times sampled_times = {
+    .samples = sampled_contexts, .n_samples = 2, .made = {5000, 60, 4096}};
+
+static const uint8_t *write_sampled(struct pgk_sink **out, struct sample_times *times,
+                                    size_t *size)
+{
+    struct sample_block blocks[] = {block(5, 30), block(6, 8)};
+    struct sample_dump d = dump(5, blocks, 2);
+    d.times = times;
+    assert_int_equal(pgk_sink_memory(out, NULL), 0);
+    sample_write_dump(*out, &d);
+    return pgk_sink_data(*out, size);
+}
+
+static void samples_are_read(void **state)
+{
+    (void)state;
+    for (size_t more = 0; more <= 16; more += 8) { /* bytes that a newer pgokit adds */
+        struct sample_times times = sampled_times;
+        struct pgk_sink *out, *again;
+        struct pgk_heap *h;
+        struct pgk_heap_read_info info;
+        struct pgk_heap_sampling s = {.struct_size = sizeof s};
+        struct pgk_heap_estimate e;
+        struct pgk_err err;
+        size_t size;
+        times.more = more;
+        const uint8_t *bytes = write_sampled(&out, &times, &size);
+        assert_int_equal(pgk_sink_memory(&again, NULL), 0);
+        pgk_sink_bytes(again, bytes, size);
+        pgk_sink_bytes(again, bytes, size);
+        bytes = pgk_sink_data(again, &size);
+        assert_int_equal(read_bytes(bytes, size, &h, &info, &err), 0);
+        assert_int_equal(info.origin.sampled, 1);
+        assert_int_equal(info.origin.counted, 1);
+        assert_int_equal(info.origin.made_bytes, 5000);
+        assert_int_equal(info.origin.drawn_bytes, 2 * 38);
+        assert_int_equal(info.origin.sample_bytes, 4096);
+        assert_int_equal(pgk_heap_value(h, 0, PGK_MIB_SampleCount), 6);
+        assert_int_equal(pgk_heap_value(h, 0, PGK_MIB_SampleHits), 40);
+        assert_int_equal(pgk_heap_value(h, 0, PGK_MIB_CountVariance), 140);
+        assert_int_equal(pgk_heap_value(h, 0, PGK_MIB_SizeVariance), 1600);
+        assert_int_equal(pgk_heap_value(h, 0, PGK_MIB_AccessVariance), 18000);
+        assert_true(pgk_heap_knows(h, 1, PGK_MIB_SampleCount));
+        assert_int_equal(pgk_heap_value(h, 1, PGK_MIB_SampleCount), 0);
+        assert_true(pgk_heap_estimate(h, 1, PGK_MIB_TotalSize, &e));
+        assert_true(e.low <= 16 && e.high > 100); /* as of one sample */
+        assert_true(pgk_heap_sampling(h, &s));
+        assert_true(s.exact && s.bytes.value == 5000 && s.objects.value == 60);
+        assert_int_equal(s.samples, 6);
+        pgk_heap_close(&h);
+        pgk_sink_drop(&again);
+        pgk_sink_drop(&out);
+    }
+}
+
+static void wrong_samples_are_refused(void **state)
+{
+    (void)state;
+    struct sample_times times = sampled_times;
+    struct pgk_sink *out;
+    size_t size;
+    const uint8_t *bytes = write_sampled(&out, &times, &size);
+    const size_t facts = 48 + 8 + 2 * 64 + sizeof sampled_contexts,
+                 part = facts + SAMPLE_FACTS + sizeof times.made;
+    const struct refusal refusals[] = {
+        {part + 8, 8, PGK_E_CORRUPT, "part SAMPLES"}, /* among the segments */
+        {part + 8, UINT64_MAX, PGK_E_CORRUPT, "part SAMPLES"},
+        {part + 16, 40, PGK_E_CORRUPT, "part SAMPLES"}, /* shorter than they were ever */
+        {part + 16, 0, PGK_E_CORRUPT, "part SAMPLES"},
+        {part + 16, UINT64_MAX, PGK_E_CORRUPT, "part SAMPLES"},
+        {part + 24, 6, PGK_E_CORRUPT, "part SAMPLES"}, /* more than there is capacity for */
+        {part + 24, UINT64_MAX, PGK_E_CORRUPT, "part SAMPLES"},
+        {part + SAMPLE_PART + 16, 72, PGK_E_CORRUPT, "part FACTS"},
+    };
+    for (size_t i = 0; i < PGK_COUNTOF(refusals); i++) {
+        struct pgk_heap *h;
+        struct pgk_err err;
+        uint8_t *bad = malloc(size);
+        memcpy(bad, bytes, size);
+        memcpy(bad + refusals[i].off, &refusals[i].value, 8);
+        assert_int_equal(read_bytes(bad, size, &h, NULL, &err), refusals[i].status);
+        assert_string_equal(err.field, refusals[i].field);
+        pgk_heap_close(&h);
+        free(bad);
+    }
+    pgk_sink_drop(&out);
+}
+
 /* 64 bytes that begin with the magic, as runtimes before 0.1.0 wrote them. */
 static void notes_of_an_unreleased_pgokit_are_refused_by_name(void **state)
 {
@@ -400,9 +491,12 @@ static void out_of_memory_anywhere(void **state)
     blocks[0].hist_count = 2;
     struct sample_dump d = dump(5, blocks, 2);
     d.times = &first_sheet;
+    struct sample_dump sampled = dump(5, blocks + 1, 1);
+    sampled.times = &sampled_times;
     struct pgk_sink *out;
     size_t size;
     assert_int_equal(pgk_sink_memory(&out, NULL), 0);
+    sample_write_dump(out, &sampled);
     sample_write_dump(out, &d);
     const uint8_t *bytes = pgk_sink_data(out, &size);
     int status = PGK_E_NOMEM;
@@ -430,6 +524,8 @@ int main(void)
         cmocka_unit_test(a_context_that_began_during_a_copy_is_skipped),
         cmocka_unit_test(wrong_notes_are_refused),
         cmocka_unit_test(newer_notes_are_read_as_far_as_known),
+        cmocka_unit_test(samples_are_read),
+        cmocka_unit_test(wrong_samples_are_refused),
         cmocka_unit_test(notes_of_an_unreleased_pgokit_are_refused_by_name),
         cmocka_unit_test(out_of_memory_anywhere),
     };
