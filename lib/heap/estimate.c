@@ -196,6 +196,11 @@ bool pgk_mib_estimate(const struct pgk_mib *m, enum pgk_mib_id figure,
     return true;
 }
 
+bool pgk_mib_has_windows(const struct pgk_mib *m)
+{
+    return m->v[PGK_MIB_SampleHits] || (m->origin && m->origin->visit_accesses);
+}
+
 double pgk_mib_samples(const struct pgk_mib *m)
 {
     const double v = value(m, PGK_MIB_AllocCount),

@@ -16,6 +16,8 @@ static inline bool pgk_mib_is_sampled(const struct pgk_mib *m)
 {
     return m->known >> PGK_MIB_SampleCount & 1;
 }
+/* Windows saw accesses of the process, if not of this context: then no hits say something. */
+bool pgk_mib_has_windows(const struct pgk_mib *m);
 /* As pgk_heap_estimate. */
 bool pgk_mib_estimate(const struct pgk_mib *m, enum pgk_mib_id figure,
                       struct pgk_heap_estimate *estimate);

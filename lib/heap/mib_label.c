@@ -60,12 +60,12 @@ static bool is_short_lived(const struct pgk_mib *m)
 
 static bool holds(const struct pgk_mib *m, enum pgk_mib_label label)
 {
-    const bool knows_density = knows(m, PGK_MIB_TotalLifetimeAccessDensity);
+    const bool has_density = knows(m, PGK_MIB_TotalLifetimeAccessDensity);
     switch (label) {
     case PGK_LABEL_COLD:
-        return knows_density && knows(m, PGK_MIB_TotalLifetime) && pgk_mib_is_cold(m);
+        return has_density && knows(m, PGK_MIB_TotalLifetime) && pgk_mib_is_cold(m);
     case PGK_LABEL_HOT:
-        return knows_density && density(m, m->v[PGK_MIB_AllocCount]) > HOT_DENSITY;
+        return has_density && density(m, m->v[PGK_MIB_AllocCount]) > HOT_DENSITY;
     case PGK_LABEL_UNUSED:
         return knows(m, PGK_MIB_TotalAccessCount) && !m->v[PGK_MIB_TotalAccessCount];
     case PGK_LABEL_SHORT_LIVED:
@@ -75,9 +75,14 @@ static bool holds(const struct pgk_mib *m, enum pgk_mib_label label)
     }
 }
 
+static bool knows_density(const struct pgk_mib *m)
+{
+    return knows(m, PGK_MIB_TotalLifetimeAccessDensity) && pgk_mib_has_windows(m);
+}
+
 static enum pgk_verdict judge_cold(const struct pgk_mib *m)
 {
-    if (!knows(m, PGK_MIB_TotalLifetimeAccessDensity) || !knows(m, PGK_MIB_TotalLifetime))
+    if (!knows_density(m) || !knows(m, PGK_MIB_TotalLifetime))
         return PGK_VERDICT_NO;
     const enum pgk_verdict often =
         pgk_verdict_reaches(pgk_mib_estimate_density(m), COLD_DENSITY);
@@ -87,21 +92,21 @@ static enum pgk_verdict judge_cold(const struct pgk_mib *m)
 
 static enum pgk_verdict judge_hot(const struct pgk_mib *m)
 {
-    return knows(m, PGK_MIB_TotalLifetimeAccessDensity)
+    return knows_density(m)
                ? pgk_verdict_reaches(pgk_mib_estimate_density(m), HOT_DENSITY)
                : PGK_VERDICT_NO;
 }
 
 /* An object that is used has one access at least, so that fewer accesses than objects leave some
- * without. */
+ * without. As long as there may be more, this rule decides nothing: the later ones are of lives. */
 static enum pgk_verdict judge_unused(const struct pgk_mib *m)
 {
     struct pgk_heap_estimate accesses, objects;
-    if (!holds(m, PGK_LABEL_UNUSED))
+    if (!holds(m, PGK_LABEL_UNUSED) || !pgk_mib_has_windows(m))
         return PGK_VERDICT_NO;
     pgk_mib_estimate(m, PGK_MIB_TotalAccessCount, &accesses);
     pgk_mib_estimate(m, PGK_MIB_AllocCount, &objects);
-    return accesses.high <= objects.low * FEW_ACCESSES ? PGK_VERDICT_YES : PGK_VERDICT_UNDECIDED;
+    return accesses.high <= objects.low * FEW_ACCESSES ? PGK_VERDICT_YES : PGK_VERDICT_NO;
 }
 
 /* The share is by a mean of lifetimes, unless it is one of several means. */
@@ -160,14 +165,14 @@ static enum pgk_mib_id levelled_field(const struct pgk_mib *m, double *each)
     const uint64_t count = pgk_mib_file_value(m, PGK_MIB_AllocCount);
     if (!pgk_mib_is_sampled(m) || !count)
         return PGK_MIB_FIELDS;
-    if (holds(m, PGK_LABEL_COLD) && judge_cold(m) == PGK_VERDICT_UNDECIDED) {
+    if (holds(m, PGK_LABEL_COLD) && judge_cold(m) != PGK_VERDICT_YES) {
         const bool by_life = pgk_verdict_reaches(pgk_mib_estimate_density(m), COLD_DENSITY) ==
                              PGK_VERDICT_NO;
         *each = by_life ? LEVEL_LIFETIME : LEVEL_COLD_DENSITY;
         return by_life ? PGK_MIB_TotalLifetime : PGK_MIB_TotalLifetimeAccessDensity;
     }
     *each = LEVEL_HOT_DENSITY;
-    return holds(m, PGK_LABEL_HOT) && judge_hot(m) == PGK_VERDICT_UNDECIDED
+    return holds(m, PGK_LABEL_HOT) && judge_hot(m) != PGK_VERDICT_YES
                ? PGK_MIB_TotalLifetimeAccessDensity
                : PGK_MIB_FIELDS;
 }

@@ -178,6 +178,8 @@ static void print_accesses(const struct table *t)
         fprintf(t->out, "%s; not known of %s context%s\n",
                 COUNT(s->v[PGK_MIB_TotalAccessCount]), COUNT(s->no_accesses),
                 pgk_plural(s->no_accesses));
+    else if (s->sampled == s->contexts && s->contexts && !s->sampling.hits)
+        fputs("none was seen, so that it is not known how many there were\n", t->out);
     else if (s->no_accesses)
         fputs(lacks_fields(t->opts->info)
                   ? "not in this profile (write it with --full-schema)\n"
@@ -248,7 +250,8 @@ static void print_numbers(const struct table *t, size_t rank, const struct pgk_m
             BYTES(bytes), pgk_style_off(&t->style), INTERVAL(&size, pgk_human_bytes),
             percent(bytes, t->totals.v[PGK_MIB_TotalSize]));
     print_objects(t, m);
-    if (knows(m->known, PGK_MIB_TotalAccessCount) && bytes) {
+    if (knows(m->known, PGK_MIB_TotalAccessCount) && bytes &&
+        (!pgk_mib_is_sampled(m) || pgk_mib_has_windows(m))) {
         accesses = pgk_view_each(accesses, (double)bytes);
         fprintf(t->out, "  %.2f accesses/B%s", accesses.value, INTERVAL(&accesses, pgk_view_ratio));
     }

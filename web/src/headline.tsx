@@ -89,12 +89,12 @@ function sampledTile(tile: Tile, { sampled, totals }: HeapData): Tile {
     };
 }
 
-function tiles(data: HeapData): Tile[] {
+function tiles({ data, knowsAccesses }: HeapModel): Tile[] {
     const list: Tile[] = [];
     for (const { key, label, of, text, detail } of figures) {
         const now = of(data.totals);
         const before = data.totals_before && of(data.totals_before);
-        if (now === undefined || (key === "TotalAccessCount" && data.some_accesses)) continue;
+        if (now === undefined || (key === "TotalAccessCount" && !knowsAccesses)) continue;
         const tile: Tile = {
             key,
             label,
@@ -178,8 +178,9 @@ function sampled({ sampled: s, labels, totals }: HeapData): string {
         (s.hits ? `, and ${format.plural(s.hits, "access", "accesses")}` : "") +
         "; with 95 % confidence they are in the intervals in brackets. " +
         (open?.contexts
-            ? `What ${format.plural(open.contexts, "context")} with ${format.percent(share)} of ` +
-              `the bytes ${open.contexts === 1 ? "is" : "are"} needs more samples.`
+            ? `More samples are needed to know whether ${format.plural(open.contexts, "context")} ` +
+              `with ${format.percent(share)} of the bytes ` +
+              `${open.contexts === 1 ? "is" : "are"} cold, hot or short-lived.`
             : "")
     );
 }
@@ -196,7 +197,7 @@ export function Headline({ model }: { model: HeapModel }) {
                     {sampled(data)}
                 </p>
             )}
-            <Tiles tiles={tiles(data)} />
+            <Tiles tiles={tiles(model)} />
         </section>
     );
 }

@@ -68,7 +68,8 @@ export class HeapModel {
         this.bytes = column(data.now.TotalSize, n, 0);
         this.count = column(data.now.AllocCount, n, 0);
         // Those of library functions alone say nothing about what is used.
-        this.knowsAccesses = !data.some_accesses && data.now.TotalAccessCount !== undefined;
+        const seen = !data.some_accesses && data.sampled?.hits !== 0;
+        this.knowsAccesses = seen && data.now.TotalAccessCount !== undefined;
         const accesses = this.knowsAccesses ? data.now.TotalAccessCount : undefined;
         this.accesses = column(accesses, n, NaN);
         const life = column(data.now.TotalLifetime, n, NaN);

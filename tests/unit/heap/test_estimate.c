@@ -341,14 +341,17 @@ static void doubts_are_levelled_for_compilers(void **state)
 static void unused_needs_windows(void **state)
 {
     (void)state;
-    const struct pgk_heap_origin rare = {.visit_accesses = 100000}, often = {.visit_accesses = 1};
+    const struct pgk_heap_origin rare = {.visit_accesses = 10000000},
+                                 some = {.visit_accesses = 10000}, often = {.visit_accesses = 1};
     struct pgk_mib m = context_of(100, 0);
     m.v[PGK_MIB_TotalAccessCount] = m.v[PGK_MIB_AccessVariance] = m.v[PGK_MIB_SampleHits] = 0;
     m.v[PGK_MIB_TotalLifetime] = 1000 * m.v[PGK_MIB_AllocCount];
     m.v[PGK_MIB_MinLifetime] = m.v[PGK_MIB_MaxLifetime] = 1000;
-    assert_int_equal(pgk_mib_label(&m), PGK_LABEL_UNDECIDED);
+    assert_int_equal(pgk_mib_label(&m), PGK_LABEL_NONE); /* nobody looked, as far as is known */
     m.origin = &rare;
-    assert_int_equal(pgk_mib_label(&m), PGK_LABEL_UNDECIDED);
+    assert_int_equal(pgk_mib_label(&m), PGK_LABEL_UNDECIDED); /* it may be hot */
+    m.origin = &some;
+    assert_int_equal(pgk_mib_label(&m), PGK_LABEL_NONE);
     m.origin = &often;
     assert_int_equal(pgk_mib_label(&m), PGK_LABEL_UNUSED);
 }
