@@ -58,6 +58,20 @@ def heap_over_time(_folder):
     require(pgokit.HeapProfile().over_time() is None, "an empty profile has times")
 
 
+def samples_give_intervals(_folder):
+    profile = pgokit.HeapProfile.read(GOLDEN / "heap-raw/handmade-sampled.profraw")
+    sampling, few = profile.sampling(), profile.top(2)[1]
+    require(sampling is not None and (sampling.samples, sampling.hits, sampling.exact) ==
+            (14, 9, True), f"{sampling}")
+    require(sampling.bytes.low == sampling.bytes.value == 61234, f"{sampling}")
+    size = few.estimate("TotalSize")
+    require(size is not None and 0 < size.low < size.value < size.high, f"{size}")
+    require(few.estimate("PeakSize") is None and few.label == "undecided", few.label)
+    exact = pgokit.HeapProfile.read(GOLDEN / "heap-raw/handmade-over-time.profraw")
+    require(exact.sampling() is None and exact.top(1)[0].estimate("TotalSize") is None,
+            "an exact profile is sampled")
+
+
 def all_nodes(functions):
     for function in functions:
         yield function
@@ -348,6 +362,7 @@ def main():
     cases.run("frames have functions, files, lines and columns", frames_have_places)
     cases.run("addresses stay addresses without the program", addresses_stay_where_no_program_is)
     cases.run("the heap over time", heap_over_time)
+    cases.run("figures of samples have intervals", samples_give_intervals)
     cases.run("sample profiles are what pgokit show prints", samples_are_as_shown)
     cases.run("lines, targets and inlined functions", lines_and_targets)
     cases.run("counters are what pgokit show prints", counters_are_as_shown)

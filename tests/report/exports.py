@@ -99,6 +99,7 @@ class Exports:
         self.indexed = GOLDEN / "indexed" / "llvm22-v4-full.profdata"
         self.raw = GOLDEN / "heap-raw" / "clang22.profraw"
         self.over_time = GOLDEN / "heap-raw" / "handmade-over-time.profraw"
+        self.sampled = GOLDEN / "heap-raw" / "handmade-sampled.profraw"
         self.contexts_path, self.flat = folder / "contexts.prof", folder / "flat.prof"
         self.contexts_path.write_text(CONTEXTS, encoding="utf-8")
         self.flat.write_text(FLAT, encoding="utf-8")
@@ -188,6 +189,18 @@ class Exports:
                    [c["mib"][field] for c in contexts], name)
         assert "inuse_space" not in [self.decoded(self.raw).string_table[t.type]
                                      for t in self.decoded(self.raw).sample_type], "not known"
+
+    def pprof_says_how_it_was_sampled(self):
+        profile = self.decoded(self.sampled)
+        text = profile.string_table
+        expect((text[profile.period_type.type], text[profile.period_type.unit], profile.period),
+               ("space", "bytes", 4096), "period")
+        assert "sampled: values are estimates of all objects and accesses" in \
+            [text[c] for c in profile.comment], "comment"
+        expect(sum(s.value[0] for s in profile.sample),
+               sum(c["mib"]["TotalSize"] for c in self.contexts(self.sampled)), "estimates")
+        expect((self.decoded(self.over_time).period, self.decoded(self.raw).period), (0, 0),
+               "of exact ones")
 
     def pprof_of_go_reads_it(self):
         if not shutil.which("go"):

@@ -699,6 +699,31 @@ class Suite:
         expect(page.evaluate("document.querySelectorAll('.timeline, input[value=peak], "
                              "input[value=exit]').length"), 0, "of a profile that does not know")
 
+    def estimates_have_intervals(self):
+        golden = GOLDEN / "heap-raw" / "handmade-sampled.profraw"
+        page = self.browser.open(self.report_of(golden))
+        expect(page.problems(), [], "problems")
+        text = page.evaluate("document.querySelector('#sampled').textContent")
+        require("14 objects, one in 4.00 KiB on average, and 9 accesses" in text, text)
+        require("whether 1 context with 14.4 % of the bytes is cold" in text, text)
+        tile = "document.querySelector('[data-figure=%s]').textContent"
+        require("59.8 KiBcounted" in page.evaluate(tile % "TotalSize"), "what was counted")
+        require("Undecided14.4 %" in page.evaluate(tile % "undecided"), "what is open")
+        rows = page.evaluate("Array.from(document.querySelectorAll('#contexts .limits'), "
+                             "(s) => s.textContent)")
+        expect(rows, [" (24.9 KiB to 84.0 KiB)", " (912 to 3,073)", " (246 B to 29.0 KiB)",
+                      " (2 to 1,012)"], "intervals of the table, as in the terminal")
+        shown = self.run("show", golden, "-q")
+        require(all(row in shown for row in rows), shown)
+        page.click("[data-context='1']")
+        page.settle()
+        text = page.evaluate("document.querySelector('#samples').textContent")
+        require(text.startswith("Estimated from 2 objects and 0 accesses: 8.10 KiB (246 B to"),
+                text)
+        page = self.open()
+        expect(page.evaluate("document.querySelectorAll('#sampled, .limits').length"), 0,
+               "of an exact profile")
+
     def near(self, found, wanted, what):
         require(len(found) == len(wanted) and
                 all(abs(a - b) < 1e-6 * b for a, b in zip(found, wanted)),
