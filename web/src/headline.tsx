@@ -178,8 +178,8 @@ function sampled({ sampled: s, labels, totals }: HeapData): string {
         (s.hits ? `, and ${format.plural(s.hits, "access", "accesses")}` : "") +
         "; with 95 % confidence they are in the intervals in brackets. " +
         (open?.contexts
-            ? `More samples are needed to know whether ${format.plural(open.contexts, "context")} ` +
-              `with ${format.percent(share)} of the bytes ` +
+            ? `More samples are needed to know whether ${format.plural(open.contexts, "context")}` +
+              ` with ${format.percent(share)} of the bytes ` +
               `${open.contexts === 1 ? "is" : "are"} cold, hot or short-lived.`
             : "")
     );

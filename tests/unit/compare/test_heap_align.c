@@ -84,7 +84,7 @@ static void overlap_of_two_profiles(void **state)
 static void change_of_a_context(void **state)
 {
     (void)state;
-    struct pgk_mib a = {.known = UINT64_MAX}, b = {.known = UINT64_MAX};
+    struct pgk_mib a = {.known = pgk_mib_llvm_known}, b = a;
     a.v[PGK_MIB_TotalSize] = b.v[PGK_MIB_TotalSize] = 100;
     a.v[PGK_MIB_TotalAccessCount] = b.v[PGK_MIB_TotalAccessCount] = 50;
     assert_int_equal(pgk_heap_change(&a, NULL), PGK_CHANGE_NEW);
@@ -103,6 +103,14 @@ static void change_of_a_context(void **state)
     assert_int_equal(pgk_heap_change(&a, &b), PGK_CHANGE_WARMED);
     a.known = b.known = UINT64_C(1) << PGK_MIB_TotalSize;
     assert_int_equal(pgk_heap_change(&a, &b), PGK_CHANGE_SAME);
+    /* Of estimates, a change is one that their intervals do not explain. */
+    a.v[PGK_MIB_TotalSize] = 150;
+    b.v[PGK_MIB_TotalSize] = 100;
+    for (uint64_t n = 4; n <= 400; n *= 100) {
+        pgk_mib_set(&b, PGK_MIB_SampleCount, n);
+        pgk_mib_set(&b, PGK_MIB_SizeVariance, 100 * 100 / n);
+        assert_int_equal(pgk_heap_change(&a, &b), n == 4 ? PGK_CHANGE_SAME : PGK_CHANGE_GREW);
+    }
 }
 
 /* Each context of both sides stands in one pair; equal stacks stand together. */

@@ -57,7 +57,7 @@ static void lines_that_are_wrong(void **state)
     } wrong[] = {
         {"profile", "profile"},          {"profile sample 1 2", "profile"},
         {"profile heap 1", "profile"},   {"profile heap 1 2 3", "profile"},
-        {"use 17 1 1", "use"},           {"use 1 g 1", "use"},
+        {"use 18 1 1", "use"},           {"use 1 g 1", "use"},
         {"use 1 1", "use"},              {"use -1 1 1", "use"},
         {"hinted", "hinted"},            {"compared x", "compared"},
         {"limits 1 2 3", "limits"},      {"limits a 1 1 1", "limits"},
