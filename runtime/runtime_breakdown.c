@@ -55,7 +55,7 @@ static u64 add_share(struct pgrt_share *of, u64 n, struct pgrt_share share)
 /* Until it is whole a reader finds none, whenever the process is killed. */
 void pgrt_breakdown_take(struct pgrt_breakdown *to, u32 now_ms)
 {
-    const u32 contexts = pgrt_contexts();
+    const u32 contexts = pgg_contexts();
     u64 n = 0;
     to->shares = 0;
     pgg_compiler_barrier();

@@ -1,22 +1,15 @@
-/* Calling contexts: the depot that gives each distinct stack a number. */
+/* Calling contexts: the number of the stack of a call. */
 #ifndef PGRT_DEPOT_H
 #define PGRT_DEPOT_H
 
-#include "runtime_options.h"
+#include "guest_depot.h"
 
 #pragma GCC visibility push(hidden)
 
 enum {
-    PGRT_CONTEXTS_MAX = 1 << 22,
     PGRT_CACHE_SHIFT = 57, /* of a hash: what is left is the set of the smallest cache */
     PGRT_CACHE_WAYS = 4,
 };
-struct pgrt_context {
-    u32 frame : 31;       /* the innermost one */
-    u32 cut : 1;          /* the stack has more frames */
-    u32 n : 8, next : 24; /* frames */
-};
-_Static_assert(PGRT_DEPTH_MAX < 1 << 8 && PGRT_CONTEXTS_MAX <= 1 << 24, "they fit");
 /* A stack that the thread had. */
 struct pgrt_cached {
     u64 hash;
@@ -34,7 +27,7 @@ struct pgrt_depot {
         __attribute__((aligned(PGG_LINE)));
     /* For a stack that is not known: on the stack of the thread they would be between what the
      * program and each walk have in the processor's cache. */
-    u64 pcs[PGRT_DEPTH_MAX];
+    u64 pcs[PGG_DEPTH_MAX];
 };
 struct pgrt_thread;
 void pgrt_depot_init(struct pgrt_depot *d); /* of a thread that takes the record */
@@ -42,10 +35,6 @@ void pgrt_depot_forget(struct pgrt_depot *d); /* the stacks that it had: numbers
 /* Context of the stack whose innermost frame is the caller of the function with this frame
  * address. 0 when there are too many. */
 u32 pgrt_context_here(struct pgrt_thread *t, const void *frame);
-const struct pgrt_context *pgrt_context(u32 id);
-/* The first n of its code addresses: return addresses minus one, innermost first. */
-void pgrt_context_pcs(const struct pgrt_context *c, u64 *pcs, u32 n);
-u32 pgrt_contexts(void); /* ids below this one may be in use */
 
 #pragma GCC visibility pop
 #endif

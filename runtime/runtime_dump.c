@@ -48,8 +48,8 @@ struct carried {
 };
 enum { SUMS_SPAN = 256, ALONE_SPAN = 4096, ALONE_BYTES = 4096 };
 /* Of the dump that is made, by their number; the last ones stay NULL. */
-static struct sum *sums[PGRT_CONTEXTS_MAX / SUMS_SPAN + 1];
-static struct alone *alone[PGRT_CONTEXTS_MAX / ALONE_SPAN + 1];
+static struct sum *sums[PGG_CONTEXTS_MAX / SUMS_SPAN + 1];
+static struct alone *alone[PGG_CONTEXTS_MAX / ALONE_SPAN + 1];
 /* What is known of a dump before it is written. */
 struct plan {
     struct pgrt_raw_header h;
@@ -422,7 +422,7 @@ static u64 plan_texts(struct plan *p, u64 off)
 
 static bool is_cut(const struct merged *all, u32 id)
 {
-    return mib_of(all, id).AllocCount && pgrt_context(id)->cut;
+    return mib_of(all, id).AllocCount && pgg_context(id)->cut;
 }
 
 /* Says where the series is, its breakdowns, and what is known of contexts over time, from `off` on;
@@ -493,11 +493,11 @@ static void put_stacks(struct pgrt_out *to, const struct merged *all)
 {
     put_u64(to, all->plan.contexts);
     for (u32 id = 1; id < all->n; id++) {
-        const struct pgrt_context *c = pgrt_context(id);
-        u64 stack[2 + PGRT_DEPTH_MAX] = {id, c->n};
+        const struct pgg_context *c = pgg_context(id);
+        u64 stack[2 + PGG_DEPTH_MAX] = {id, c->n};
         if (!mib_of(all, id).AllocCount)
             continue;
-        pgrt_context_pcs(c, stack + 2, c->n);
+        pgg_context_pcs(c, stack + 2, c->n);
         pgrt_out(to, stack, (2 + c->n) * sizeof *stack);
     }
 }
@@ -515,7 +515,7 @@ static struct plan plan_dump(const struct merged *all)
             continue;
         p.contexts++;
         p.objects += objects;
-        stack_bytes += (2 + pgrt_context(id)->n) * sizeof(u64);
+        stack_bytes += (2 + pgg_context(id)->n) * sizeof(u64);
         elements += hist ? hist->n : 0;
     }
     p.h.segment_off = sizeof p.h;
@@ -671,7 +671,7 @@ int pgrt_dump(bool last)
     pgrt_stop_world();
     pgrt_cost_once_begins();
     struct merged all = {
-        .n = pgrt_contexts(), .now_ms = pgrt_now_ms(), .cpu = pgrt_cpu()};
+        .n = pgg_contexts(), .now_ms = pgrt_now_ms(), .cpu = pgrt_cpu()};
     if (pgrt_gate_now() == PGRT_GATE_STOP)
         err = (pgg_confined ? dump_confined : dump_apart)(&all, last);
     pgrt_cost_once_ends();
@@ -714,7 +714,7 @@ void pgrt_exec_begins(void)
     pgrt_stop_world();
     if (pgrt_gate_now() == PGRT_GATE_STOP) {
         pgrt_cost_once_begins();
-        struct merged all = {.n = pgrt_contexts()};
+        struct merged all = {.n = pgg_contexts()};
         pgrt_series_close(pgrt_now_ms());
         pgrt_heap_each(end_now, &all);
         pgrt_sheets_mark(true);

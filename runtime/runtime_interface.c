@@ -90,7 +90,7 @@ PGRT_EXPORT_WEAK void __sanitizer_print_stack_trace(void);
 
 void __sanitizer_print_stack_trace(void)
 {
-    u64 pcs[PGRT_DEPTH_MAX];
+    u64 pcs[PGG_DEPTH_MAX];
     char line[100];
     struct pgrt_thread *t = pgrt_enter_paused();
     if (!t)

@@ -2,11 +2,11 @@
 #include "runtime_options.h"
 
 #include "guest_bytes.h"
+#include "guest_depot.h"
 #include "guest_env.h"
 #include "guest_file.h"
 #include "runtime_raw.h"
 #include "runtime_start.h"
-
 
 struct pgrt_options pgrt_options;
 

@@ -7,8 +7,6 @@
 
 #pragma GCC visibility push(hidden)
 
-enum { PGRT_DEPTH_MAX = 255 };
-
 struct pgrt_options {
     u64 depth, raw_version, dump_at_exit, verbosity, realloc_zero_frees, help, enabled,
         frame_pointers, dump_signal, dump_every, dump_memory, paused, leak_check, cmdline;

@@ -55,7 +55,7 @@ struct pgrt_pprof {
 /* A message that is put together before it is written. */
 struct message {
     u32 n;
-    uint8_t bytes[(PGRT_DEPTH_MAX + 16) * VARINT + PATH_BYTES];
+    uint8_t bytes[(PGG_DEPTH_MAX + 16) * VARINT + PATH_BYTES];
 };
 
 static void add_varint(struct message *m, u64 v)
@@ -262,13 +262,13 @@ static void put_location(struct pgrt_pprof *p, u64 address)
 
 /* ---- samples ---- */
 
-static void put_sample(struct pgrt_pprof *p, const struct pgrt_context *c,
+static void put_sample(struct pgrt_pprof *p, const struct pgg_context *c,
                        const struct pgrt_total *total)
 {
     struct message ids, values, sample;
-    u64 pcs[PGRT_DEPTH_MAX];
+    u64 pcs[PGG_DEPTH_MAX];
     ids.n = values.n = sample.n = 0;
-    pgrt_context_pcs(c, pcs, c->n);
+    pgg_context_pcs(c, pcs, c->n);
     for (u32 i = 0; i < c->n; i++) {
         const u64 address = pcs[i] ? pcs[i] : 1; /* 0 is no location */
         put_location(p, address);
@@ -326,7 +326,7 @@ bool pgrt_pprof_write(struct pgrt_pprof *p, bool (*put)(void *arg, const void *b
     for (u32 id = 1; id < p->totals->n && !p->failed; id++) {
         const struct pgrt_total *total = &p->totals->of[id];
         if (total->made_objects || total->alive_objects)
-            put_sample(p, pgrt_context(id), total);
+            put_sample(p, pgg_context(id), total);
     }
     return !p->failed;
 }

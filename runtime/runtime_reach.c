@@ -136,11 +136,11 @@ static void count(void *arg, struct pgrt_object *o)
 /* Variables of threads that have ended are kept with their stacks, for the next ones. */
 static bool of_linker(u32 context)
 {
-    const struct pgrt_context *c =
-        context && context < pgrt_contexts() ? pgrt_context(context) : NULL;
+    const struct pgg_context *c =
+        context && context < pgg_contexts() ? pgg_context(context) : NULL;
     u64 pc = 0;
     if (c && c->n)
-        pgrt_context_pcs(c, &pc, 1);
+        pgg_context_pcs(c, &pc, 1);
     return pc - linker.from < linker.to - linker.from;
 }
 

@@ -260,13 +260,13 @@ static struct pgrt_allocated *next_allocated(struct pgrt_sheet *s)
     return (char *)(b + 1) <= (char *)pgrt_sheet_notes(s) ? b : NULL;
 }
 
-static u64 stack_bytes_of(const struct pgrt_context *c)
+static u64 stack_bytes_of(const struct pgg_context *c)
 {
     return (2 + c->n) * sizeof(u64);
 }
 
 /* Where the stack of a context goes; NULL: the sheet has no space for it. */
-static u64 *next_stack(const struct pgrt_sheets *own, const struct pgrt_context *c)
+static u64 *next_stack(const struct pgrt_sheets *own, const struct pgg_context *c)
 {
     struct pgrt_sheet *s = own->stacks;
     const u64 used = pgrt_sheet_notes(s)->facts.stack_bytes;
@@ -279,12 +279,12 @@ static u64 *next_stack(const struct pgrt_sheets *own, const struct pgrt_context 
 static void begin_context(const struct pgrt_sheets *own, u32 context, struct pgrt_allocated *b,
                           u64 *to)
 {
-    const struct pgrt_context *c = pgrt_context(context);
+    const struct pgg_context *c = pgg_context(context);
     u64 *stacks = pgrt_sheet_count(own->stacks, own->stacks->h.stack_off),
         *allocated = pgrt_sheet_records(own->allocated, PGK_NOTES_ALLOCATED);
     to[0] = context;
     to[1] = c->n;
-    pgrt_context_pcs(c, to + 2, c->n);
+    pgg_context_pcs(c, to + 2, c->n);
     *b = (struct pgrt_allocated){.context = context | (c->cut ? PGK_NOTES_CUT_STACK : 0)};
     /* A kill finds both whole or not at all, or the stack alone. */
     pgrt_sheet_notes(own->stacks)->facts.stack_bytes += stack_bytes_of(c);
@@ -298,7 +298,7 @@ struct pgrt_allocated *pgrt_sheets_allocated(struct pgrt_thread *t, u32 context)
     struct pgrt_sheets *own = &t->sheets;
     if (!own->allocated && !turn_sheet(t, FOR_ALL))
         return NULL;
-    const struct pgrt_context *c = pgrt_context(context);
+    const struct pgg_context *c = pgg_context(context);
     struct pgrt_allocated *b = next_allocated(own->allocated);
     u64 *to = next_stack(own, c);
     if (!b && turn_sheet(t, FOR_ALLOCATED))

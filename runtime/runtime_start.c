@@ -223,7 +223,7 @@ void __memprof_print_accumulated_stats(void)
     char line[200];
     struct pgg_text t;
     pgg_text_init(&t, line, sizeof line);
-    pgg_text_u64(&t, pgrt_contexts() - 1);
+    pgg_text_u64(&t, pgg_contexts() - 1);
     pgg_text_str(&t, " contexts, ");
     pgg_text_u64(&t, pgrt_dropped);
     pgg_text_str(&t, " objects without context");

@@ -120,7 +120,7 @@ enum { CHILD_OBJECTS = 64 };
 PGG_COLD struct pgrt_allocated *pgrt_table_new(struct pgrt_thread *t, u32 context, bool ended)
 {
     struct pgrt_slot **span = &t->table.spans[context / PGRT_TABLE_SPAN];
-    if (!context || context >= pgrt_contexts()) /* a program may overwrite a header */
+    if (!context || context >= pgg_contexts()) /* a program may overwrite a header */
         return NULL;
     if (pgrt_generation && !ended && !pgrt_store_is_open() &&
         __atomic_fetch_add(&pgrt_child_objects, 1, __ATOMIC_RELAXED) < CHILD_OBJECTS)
@@ -259,7 +259,7 @@ PGG_COLD void pgrt_table_gone(struct pgrt_thread *t, const struct pgrt_header *h
 void pgrt_table_clear(struct pgrt_thread *t)
 {
     struct pgrt_slot **spans = t->table.spans;
-    for (u32 i = 0; i < PGRT_CONTEXTS_MAX / PGRT_TABLE_SPAN; i++)
+    for (u32 i = 0; i < PGG_CONTEXTS_MAX / PGRT_TABLE_SPAN; i++)
         if (spans[i]) {
             pgg_unmap(spans[i], PGRT_TABLE_SPAN * sizeof **spans);
             spans[i] = NULL;
@@ -295,7 +295,7 @@ void pgrt_mib_merge(struct pgrt_mib *a, const struct pgrt_mib *b)
 /* Sums per context, shared by all threads: histogram mode is for looking closely, not for
  * speed. The lock is only held by threads that are inside the runtime. */
 enum { HIST_SPAN = 512 };
-static struct pgrt_histogram **hist_spans[PGRT_CONTEXTS_MAX / HIST_SPAN];
+static struct pgrt_histogram **hist_spans[PGG_CONTEXTS_MAX / HIST_SPAN];
 static volatile u32 hist_lock;
 
 struct pgrt_histogram *pgrt_histogram_of(u32 context)
@@ -337,7 +337,7 @@ static struct pgrt_histogram *reserve_histogram(u32 context, u64 n)
 
 void pgrt_histogram_add(u32 context, uintptr_t object, size_t size)
 {
-    if (!context || context >= PGRT_CONTEXTS_MAX)
+    if (!context || context >= PGG_CONTEXTS_MAX)
         return;
     const uint8_t *c = (const uint8_t *)(__memprof_shadow_memory_dynamic_address + (object >> 3));
     u64 n = (size + 7) / 8;
@@ -352,7 +352,7 @@ void pgrt_histogram_add(u32 context, uintptr_t object, size_t size)
 void pgrt_histograms_clear(void)
 {
     hist_lock = 0;
-    for (u32 i = 0; i < PGRT_CONTEXTS_MAX / HIST_SPAN; i++) {
+    for (u32 i = 0; i < PGG_CONTEXTS_MAX / HIST_SPAN; i++) {
         if (!hist_spans[i])
             continue;
         for (u32 j = 0; j < HIST_SPAN; j++)

@@ -18,7 +18,7 @@ struct pgrt_slot {
 };
 /* Of a thread: by context, in two levels. */
 struct pgrt_table {
-    struct pgrt_slot *spans[PGRT_CONTEXTS_MAX / PGRT_TABLE_SPAN];
+    struct pgrt_slot *spans[PGG_CONTEXTS_MAX / PGRT_TABLE_SPAN];
 };
 struct pgrt_thread;
 

@@ -42,7 +42,7 @@ bool pgrt_totals_take(struct pgrt_totals *t)
     pgrt_stop_world();
     const bool stopped = pgrt_gate_now() == PGRT_GATE_STOP;
     if (stopped) {
-        t->n = pgrt_contexts();
+        t->n = pgg_contexts();
         t->of = pgg_map(bytes_of(t));
         if (t->of)
             pgrt_sheets_each_allocated(take, t);
