@@ -6,6 +6,7 @@
 #include "guest_file.h"
 #include "guest_memory.h"
 #include "guest_modules.h"
+#include "guest_process.h"
 #include "guest_sys.h"
 #include "runtime_alloc.h"
 #include "runtime_breakdown.h"
@@ -406,7 +407,7 @@ static u64 plan_texts(struct plan *p, u64 off)
     struct pgk_notes_part *part = p->notes.part;
     p->texts = pgrt_store_texts();
     const u32 first = p->texts.modules,
-              n = p->texts.process ? 0 : pgrt_notes_process(&process);
+              n = p->texts.process ? 0 : pgg_process_text(&process, pgrt_options.cmdline);
     if (n)
         pgg_copy(texts, process, n);
     const u64 paths = pgrt_notes_add_paths(texts + n, 0, PGRT_PATHS_BYTES - p->texts.bytes, first,
@@ -435,7 +436,8 @@ static u64 plan_notes(const struct merged *all, struct plan *p, u64 off)
     const struct pgrt_notes *now = pgrt_sheets_notes();
     struct pgrt_notes *notes = &p->notes;
     struct pgrt_facts *facts = &notes->facts;
-    pgrt_notes_begin(notes, all->looked ? PGRT_NOTE_UNREACHABLE : 0, 0);
+    pgrt_notes_begin(notes, pgrt_notes_flags() | (all->looked ? PGRT_NOTE_UNREACHABLE : 0),
+                     pgrt_start_time, 0);
     if (now) {
         facts->peak_ms = now->facts.peak_ms;
         facts->peak_bytes = now->facts.peak_bytes;

@@ -3,15 +3,13 @@
 
 #include "guest_bytes.h"
 #include "guest_modules.h"
-#include "runtime_options.h"
-#include "runtime_start.h"
 
 _Static_assert(PGRT_PATHS_BYTES % 64 == 0 && PGRT_PROCESS_BYTES % 64 == 0, "whole cache lines");
 
-void pgrt_notes_begin(struct pgrt_notes *notes, u64 flags, u64 mib_off)
+void pgrt_notes_begin(struct pgrt_notes *notes, u64 flags, u64 start_time, u64 mib_off)
 {
     *notes = (struct pgrt_notes){
-        .facts = {.flags = flags | pgrt_notes_flags(), .start_time = pgrt_start_time},
+        .facts = {.flags = flags, .start_time = start_time},
         .part = {
 #define PGK_NOTES_PART(name, number, must, least, record, meaning) \
     {.tag = (number), .needed = (must), .version = 1, .size = (record)},
@@ -22,11 +20,6 @@ void pgrt_notes_begin(struct pgrt_notes *notes, u64 flags, u64 mib_off)
     };
     notes->part[PGK_NOTES_FACTS].off = mib_off - sizeof *notes;
     notes->part[PGK_NOTES_FACTS].records = 1;
-}
-
-u32 pgrt_notes_process(const char **text)
-{
-    return pgg_process_text(text, pgrt_options.cmdline);
 }
 
 static u64 shared(const char *path, const char *before)

@@ -12,10 +12,9 @@ enum {
     PGRT_PATHS_BYTES = PGK_NOTES_TEXT_BYTES - PGRT_PROCESS_BYTES, /* in all dumps of a file */
 };
 
-/* Notes whose MIBs are at mib_off: without records, but for the facts. */
-void pgrt_notes_begin(struct pgrt_notes *notes, u64 flags, u64 mib_off);
-/* The bytes that say of the process. */
-u32 pgrt_notes_process(const char **text);
+/* Notes whose MIBs are at mib_off: without records, but for the facts. The process started so many
+ * ms after 1970. */
+void pgrt_notes_begin(struct pgrt_notes *notes, u64 flags, u64 start_time, u64 mib_off);
 
 /* The texts that a file has. */
 struct pgrt_texts {

@@ -6,9 +6,11 @@
 #include "guest_bytes.h"
 #include "guest_memory.h"
 #include "guest_modules.h"
+#include "guest_process.h"
 #include "guest_processor.h"
 #include "guest_sys.h"
 #include "runtime_depot.h"
+#include "runtime_options.h"
 #include "runtime_socket.h"
 #include "runtime_start.h"
 #include "runtime_store.h"
@@ -133,7 +135,7 @@ static void learn_paths(void)
 void pgrt_sheet_put_texts(struct pgrt_sheet *s)
 {
     const char *process;
-    const u32 n = pgrt_store.texts.process ? 0 : pgrt_notes_process(&process);
+    const u32 n = pgrt_store.texts.process ? 0 : pgg_process_text(&process, pgrt_options.cmdline);
     if (n)
         pgg_copy(pgrt_sheet_part(s, PGK_NOTES_PROCESS), process, n);
     *pgrt_sheet_records(s, PGK_NOTES_PROCESS) = n;
@@ -159,7 +161,8 @@ struct pgrt_sheet *pgrt_sheet_put(const struct pgrt_sheet_plan *p, u64 off)
     *pgrt_sheet_count(s, s->h.segment_off) = p->segments;
     *pgrt_sheet_count(s, s->h.mib_off) = *pgrt_sheet_count(s, s->h.stack_off) = 0;
     struct pgrt_notes *notes = pgrt_sheet_notes(s);
-    pgrt_notes_begin(notes, PGRT_NOTE_INTERRUPTED, p->mib_off);
+    pgrt_notes_begin(notes, PGRT_NOTE_INTERRUPTED | pgrt_notes_flags(), pgrt_start_time,
+                     p->mib_off);
     notes->part[PGK_NOTES_ALLOCATED].off = p->allocated_off;
     notes->part[PGK_NOTES_SERIES].off = p->series_off;
     notes->part[PGK_NOTES_BREAKDOWNS].off = p->breakdowns_off;
