@@ -20,9 +20,9 @@ enum {
 
 static double mean = FIRST_MEAN;
 static volatile u32 lock, due_ms;
-static u64 spent_ticks;                        /* since the start */
-static u64 start_ticks, start_ns;              /* to find out how long a tick is */
-static u64 period_ticks, period_ns;            /* what was spent and used when it began */
+static u64 spent_ticks;             /* since the start */
+static u64 start_ticks, start_ns;   /* to find out how long a tick is */
+static u64 period_ticks, period_ns; /* what was spent and used when it began */
 
 static double least_mean(void)
 {

@@ -8,9 +8,9 @@
 
 void pgsm_budget_begin(void);
 void pgsm_budget_after_fork(void);
-double pgsm_mean(void);      /* bytes between samples, as the budget allows them now */
-void pgsm_spent(u64 ticks);  /* by the calling thread since then; may change the mean */
-u64 pgsm_cost_ns(void);      /* since the start, windows included */
+double pgsm_mean(void);     /* bytes between samples, as the budget allows them now */
+void pgsm_spent(u64 ticks); /* by the calling thread since then; may change the mean */
+u64 pgsm_cost_ns(void);     /* since the start, windows included */
 
 #pragma GCC visibility pop
 #endif

@@ -100,8 +100,8 @@ static struct pgrt_sample sample_of(const struct row *r)
 static void take_live(void *arg, struct pgsm_note *note)
 {
     struct dump *d = arg;
-    const u32 row = note->context < d->row_of_bytes / sizeof *d->row_of ? d->row_of[note->context]
-                                                                          : 0;
+    const u32 row =
+        note->context < d->row_of_bytes / sizeof *d->row_of ? d->row_of[note->context] : 0;
     if (row)
         pgsm_sum_add(&d->rows[row - 1].sum, note, d->now_ms, d->cpu);
 }
@@ -148,8 +148,8 @@ static u64 plan_texts(struct dump *d, u64 off)
     const u32 n = pgg_process_text(&process, pgsm_options.cmdline);
     if (n)
         pgg_copy(d->texts, process, n);
-    const u64 paths = pgrt_notes_add_paths(d->texts + n, 0, PGRT_PATHS_BYTES, 0, &modules,
-                                           (u32)d->n_segments);
+    const u64 paths =
+        pgrt_notes_add_paths(d->texts + n, 0, PGRT_PATHS_BYTES, 0, &modules, (u32)d->n_segments);
     part[PGK_NOTES_PROCESS].off = n ? off : 0;
     part[PGK_NOTES_PROCESS].records = n;
     part[PGK_NOTES_PATHS].off = paths ? off + n : 0;
@@ -177,8 +177,7 @@ static void plan_facts(struct dump *d, bool last)
 /* Parts in front of the MIBs, from `off` on; where these begin. */
 static u64 plan_notes(struct dump *d, u64 off)
 {
-    static const enum pgk_notes_parts order[] = {PGK_NOTES_LIVES, PGK_NOTES_CUT,
-                                                 PGK_NOTES_SAMPLES};
+    static const enum pgk_notes_parts order[] = {PGK_NOTES_LIVES, PGK_NOTES_CUT, PGK_NOTES_SAMPLES};
     struct pgk_notes_part *part = d->notes.part;
     part[PGK_NOTES_LIVES].records = part[PGK_NOTES_SAMPLES].records = d->n;
     for (u32 i = 0; i < d->n; i++)
@@ -204,8 +203,8 @@ static void plan(struct dump *d, bool last)
         stack_bytes += (2 + pgg_context(d->rows[i].context)->n) * sizeof(u64);
     d->h = (struct pgrt_raw_header){.magic = PGRT_RAW_MAGIC, .version = PGK_RAW_NOW};
     d->h.segment_off = sizeof d->h;
-    d->h.mib_off = plan_notes(d, d->h.segment_off + sizeof(u64) +
-                                     d->n_segments * sizeof *d->segments);
+    d->h.mib_off =
+        plan_notes(d, d->h.segment_off + sizeof(u64) + d->n_segments * sizeof *d->segments);
     d->h.stack_off = d->h.mib_off + sizeof(u64) + d->n * sizeof(struct pgrt_mib);
     d->h.total_size = d->h.stack_off + sizeof(u64) + stack_bytes;
     d->notes.facts.stack_bytes = stack_bytes;

@@ -9,7 +9,7 @@
 /* Writes it in place of the one before; `last`: nothing is recorded any more. Not if there are no
  * samples. By a thread that is not busy. */
 int pgsm_dump(bool last);
-void pgsm_dump_soon(void); /* at the next sample; from a signal handler, too */
+void pgsm_dump_soon(void);  /* at the next sample; from a signal handler, too */
 void pgsm_dump_begin(void); /* the options are known: the first one is due then */
 void pgsm_dump_if_due(void);
 

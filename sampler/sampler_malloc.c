@@ -32,8 +32,7 @@ void *calloc(size_t n, size_t size)
     size_t bytes;
     if (PGG_UNLIKELY(__builtin_mul_overflow(n, size, &bytes)))
         return pgsm_next.calloc(n, size);
-    return PGG_LIKELY(!pgsm_count(bytes)) ? pgsm_next.calloc(n, size)
-                                          : pgsm_slow_calloc(n, size);
+    return PGG_LIKELY(!pgsm_count(bytes)) ? pgsm_next.calloc(n, size) : pgsm_slow_calloc(n, size);
 }
 
 /* With 0 bytes it frees, and the allocator decides what it returns. */
@@ -94,8 +93,7 @@ void free_aligned_sized(void *p, size_t align, size_t n)
 
 void *memalign(size_t align, size_t n)
 {
-    return PGG_LIKELY(!pgsm_count(n)) ? pgsm_next.memalign(align, n)
-                                      : pgsm_slow_memalign(align, n);
+    return PGG_LIKELY(!pgsm_count(n)) ? pgsm_next.memalign(align, n) : pgsm_slow_memalign(align, n);
 }
 
 void *aligned_alloc(size_t align, size_t n)

@@ -25,7 +25,7 @@ static const struct pgg_options table = {
 void pgsm_options_read(void)
 {
     pgg_options_reset(&table);
-    pgg_options_parse(&table, pgg_secure_getenv("PGOKIT_HEAP_SAMPLED_OPTIONS"));
+    pgg_options_parse(&table, pgg_secure_getenv("PGOKIT_SAMPLED_HEAP_OPTIONS"));
     if (pgsm_options.help)
         pgg_options_print(&table);
 }

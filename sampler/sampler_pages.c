@@ -140,8 +140,7 @@ static bool is_free_run(u32 note)
 
 static bool fits(u32 note, u32 pages, u32 align_pages)
 {
-    const u64 page = page_of(note),
-              from = (page + align_pages - 1) / align_pages * align_pages;
+    const u64 page = page_of(note), from = (page + align_pages - 1) / align_pages * align_pages;
     return from + pages <= page + pgsm_notes[note].pages;
 }
 
@@ -162,8 +161,7 @@ static bool commit(u64 until)
         return true;
     u64 to = (until + COMMIT_PAGES - 1) / COMMIT_PAGES * COMMIT_PAGES;
     to = to < end_page ? to : end_page;
-    if (pgg_sys_protect(address_of(committed), (to - committed) * PGG_PAGE,
-                        PROT_READ | PROT_WRITE))
+    if (pgg_sys_protect(address_of(committed), (to - committed) * PGG_PAGE, PROT_READ | PROT_WRITE))
         return false;
     committed = to;
     return true;

@@ -25,7 +25,7 @@ struct pgsm_range pgsm_range;
 struct pgsm_span pgsm_spans[SPANS_MOST];
 
 static u32 spans_used;
-static u32 free_spans;        /* without a live slot, and in memory */
+static u32 free_spans;          /* without a live slot, and in memory */
 static u32 free_slots[CLASSES]; /* first note of a list */
 static bool full;
 
@@ -129,9 +129,8 @@ static bool new_span(u32 class)
 {
     const u32 bytes = class_bytes(class), slots = PGSM_SPAN / bytes;
     bool clean;
-    if (spans_used == SPANS_MOST ||
-        pgsm_range_bytes() + PGSM_SPAN + slots * sizeof *pgsm_notes >
-            (pgsm_options.limit ? pgsm_options.limit : 1) << 20)
+    if (spans_used == SPANS_MOST || pgsm_range_bytes() + PGSM_SPAN + slots * sizeof *pgsm_notes >
+                                        (pgsm_options.limit ? pgsm_options.limit : 1) << 20)
         return false;
     const u32 first = pgsm_notes_new(slots),
               run = first ? pgsm_run_take(PGSM_SPAN / PGG_PAGE, 1, &clean) : 0;
@@ -142,9 +141,8 @@ static bool new_span(u32 class)
     pgsm_note_drop(run);
     for (u32 i = slots; i--;) {
         struct pgsm_note *note = &pgsm_notes[first + i];
-        *note = (struct pgsm_note){.at = at + i * bytes / PGSM_ALIGN,
-                                   .class = (uint8_t)class,
-                                   .next = free_slots[class]};
+        *note = (struct pgsm_note){
+            .at = at + i * bytes / PGSM_ALIGN, .class = (uint8_t) class, .next = free_slots[class]};
         free_slots[class] = first + i;
     }
     for (u32 i = 0; i < PGSM_SPAN / PGG_PAGE; i++)
@@ -158,7 +156,7 @@ static struct pgsm_note *take_slot(size_t bytes, size_t align, bool zero)
 {
     u32 class = class_of(bytes);
     while (class_bytes(class) & (align - 1))
-        class++;
+        class ++;
     if (!free_slots[class] && !new_span(class)) {
         full = true;
         return NULL;
@@ -232,10 +230,10 @@ void pgsm_range_give(struct pgsm_note *note)
 
 bool pgsm_range_resize(struct pgsm_note *note, size_t bytes)
 {
-    const bool fits = note->pages ? bytes > PGSM_SMALL_MOST && bytes <= pgsm_range.bytes / 2 &&
-                                        pgsm_run_resize((u32)(note - pgsm_notes), pages_of(bytes))
-                                  : bytes <= class_bytes(note->class) &&
-                                        bytes > class_bytes(note->class) / 2;
+    const bool fits =
+        note->pages ? bytes > PGSM_SMALL_MOST && bytes <= pgsm_range.bytes / 2 &&
+                          pgsm_run_resize((u32)(note - pgsm_notes), pages_of(bytes))
+                    : bytes <= class_bytes(note->class) && bytes > class_bytes(note->class) / 2;
     if (fits)
         note->size = bytes;
     return fits;

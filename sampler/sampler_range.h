@@ -17,15 +17,15 @@ enum {
 
 /* What is known of a piece of the range: a slot, or a run of pages. */
 struct pgsm_note {
-    u64 size;      /* bytes that the program asked for */
-    double times;  /* objects that it stands for */
+    u64 size;             /* bytes that the program asked for */
+    double times;         /* objects that it stands for */
     double loads, stores; /* accesses of the object alone, as windows estimate them */
-    u32 at;        /* from the start of the range, in units of PGSM_ALIGN */
-    u32 context;   /* 0: it is of no profile */
+    u32 at;               /* from the start of the range, in units of PGSM_ALIGN */
+    u32 context;          /* 0: it is of no profile */
     u32 born_ms;
-    u32 serial;    /* another one for each object, for windows that began before it */
-    u32 next;      /* of a list: of free pieces, or of those that wait to be freed; 0: the end */
-    u32 pages;     /* of a run; 0: it is a slot */
+    u32 serial; /* another one for each object, for windows that began before it */
+    u32 next;   /* of a list: of free pieces, or of those that wait to be freed; 0: the end */
+    u32 pages;  /* of a run; 0: it is a slot */
     u32 hits;
     uint16_t cpu;
     uint8_t class; /* of a slot */
@@ -84,7 +84,7 @@ size_t pgsm_usable(const struct pgsm_note *note);
 
 /* Reserves addresses; false: there are none, but for what the start needs. */
 bool pgsm_range_open(void);
-u64 pgsm_range_bytes(void); /* taken by small objects and notes */
+u64 pgsm_range_bytes(void);    /* taken by small objects and notes */
 bool pgsm_range_is_full(void); /* a small object has got no memory */
 
 /* ---- with the lock ---- */

@@ -156,8 +156,8 @@ static void begin_windows(void)
 {
     if (!pgsm_options.accesses)
         return;
-    pgbr_accesses = (struct pgbr_accesses){pgsm_range.from, pgsm_range.bytes, pgsm_take,
-                                           pgsm_window_ended};
+    pgbr_accesses =
+        (struct pgbr_accesses){pgsm_range.from, pgsm_range.bytes, pgsm_take, pgsm_window_ended};
     if (!pgbr_start_for_accesses((u32)(pgsm_options.budget + 1) / 2))
         pgbr_accesses = (struct pgbr_accesses){0};
 }

@@ -26,8 +26,7 @@ void pgsm_take(u32 window, u64 address, u32 bytes, u32 accesses, bool store)
     (void)bytes;
     if (!note || note->state != PGSM_LIVE || !note->context)
         return;
-    struct pgsm_seen *seen =
-        seen_of(&pgsm_windows[window], (u32)(note - pgsm_notes), note->serial);
+    struct pgsm_seen *seen = seen_of(&pgsm_windows[window], (u32)(note - pgsm_notes), note->serial);
     if (seen)
         *(store ? &seen->stores : &seen->loads) += accesses;
 }

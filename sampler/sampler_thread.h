@@ -20,11 +20,11 @@ struct pgsm_thread {
 
 /* The variables of a thread that the way of all objects touches. */
 struct pgsm_hot {
-    u64 left;    /* bytes to the next sample, PGSM_EACH for each object among them */
-    u64 objects; /* that it made */
-    u64 drawn;   /* what `left` was when the count began */
-    u64 charged; /* bytes counted before that, PGSM_EACH for each object among them */
-    double mean; /* distance that `drawn` was drawn with; 0: nobody draws */
+    u64 left;                 /* bytes to the next sample, PGSM_EACH for each object among them */
+    u64 objects;              /* that it made */
+    u64 drawn;                /* what `left` was when the count began */
+    u64 charged;              /* bytes counted before that, PGSM_EACH for each object among them */
+    double mean;              /* distance that `drawn` was drawn with; 0: nobody draws */
     struct pgsm_thread *self; /* NULL: none, or not yet */
     u32 busy;                 /* inside of the sampler: what the thread allocates is not sampled */
     bool ended;

@@ -12,8 +12,7 @@ static u64 start_ms;
 static u64 now_of(clockid_t which)
 {
     struct timespec now;
-    return clock_gettime(which, &now) ? 0
-                                      : (u64)now.tv_sec * 1000000000 + (u64)now.tv_nsec;
+    return clock_gettime(which, &now) ? 0 : (u64)now.tv_sec * 1000000000 + (u64)now.tv_nsec;
 }
 
 void pgsm_time_begin(void)

@@ -13,6 +13,8 @@ extern const struct option_table cli_prune_options;
 #define CLI_PRUNE(type) OPTION_GROUP_GIVEN(cli_prune_options, type, prune, prune.wanted)
 /* Replaces the profile by the pruned one and says how much that left out; without such options
  * does nothing. */
+/* An option's whole number of bytes with an optional unit: 4096, 64k. The field is the number. */
+void cli_take_bytes(const struct option_given *given);
 int cli_prune(const struct cli_prune *prune, const struct cli_common *common,
               struct pgk_heap **heap, struct pgk_err *err);
 

@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A whole number with an optional unit: 4096, 64k. The field is the number. */
-static void take_bytes(const struct option_given *given)
+void cli_take_bytes(const struct option_given *given)
 {
     static const char units[] = "kMGT";
     const char *text = given->value;
@@ -22,7 +21,7 @@ static void take_bytes(const struct option_given *given)
 
 static const struct option_row rows[] = {
     {"min-bytes", 0, "N", "leave out contexts of fewer bytes; N may end in k, M, G or T",
-     OPTION_CALL_FOR(struct cli_prune, opts.min_bytes, take_bytes),
+     OPTION_CALL_FOR(struct cli_prune, opts.min_bytes, cli_take_bytes),
      .page = "each of these is 1024 times the one before"},
     {"min-count", 0, "N", "leave out contexts of fewer objects",
      OPTION_NUMBER(struct cli_prune, opts.min_count, 1, 4000000000)},

@@ -67,6 +67,7 @@ bool heap_runtime_find(char path[PATH_MAX], const char *file)
     static const char *const of_build_or_prefix[] = {"../runtime",
                                                      "../recorder",
                                                      "../allocator",
+                                                     "../sampler",
                                                      "../compiler/clang",
                                                      "../compiler/gcc",
                                                      "../compiler/use",

@@ -1,21 +1,27 @@
 /* pgokit record heap: runs a program with the heap profiler runtime. */
+#include "cli_heap.h"
 #include "record.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define SHARED_RUNTIME "libpgokit_heap.so"
+#define SAMPLER        "libpgokit_sampled_heap.so"
 /* The name under which programs of clang -shared-libsan look for their runtime. */
 #ifdef __aarch64__
 #define TAKEOVER_RUNTIME "libclang_rt.memprof-aarch64.so"
 #else
 #define TAKEOVER_RUNTIME "libclang_rt.memprof-x86_64.so"
 #endif
+#define SAMPLER_OPTIONS  "PGOKIT_SAMPLED_HEAP_OPTIONS"
 #define DEFAULT_NAME     "memprof.profraw.%p"
 #define LINK_HINT        "link it with the runtime: pgokit config --libs heap"
+#define STATIC_HINT                                                                               \
+    "link it with the runtime, which records all objects: pgokit config --libs heap"
 #define GO_HINT                                                                                   \
     "write a heap profile with runtime/pprof or net/http/pprof, which pgokit show, report and "   \
     "diff read"
@@ -26,26 +32,60 @@ static const char help[] =
     "built as pgokit config says brings the runtime along, and its loads and stores\n"
     "are counted; into any other program the runtime is preloaded. Says at the end,\n"
     "on standard error, what was recorded and what to type next.\n\n"
-    "PGOKIT_HEAP_OPTIONS in the environment is kept; options given here win.\n"
+    "With --sample a part of the objects is recorded, at a cost that a program can\n"
+    "bear in production, and figures are estimates; no program is built for it.\n\n"
+    "PGOKIT_HEAP_OPTIONS in the environment (with --sample\n"
+    "PGOKIT_SAMPLED_HEAP_OPTIONS) is kept; options given here win.\n"
     "PGOKIT_RUNTIME names the folder of the runtime.\n\n";
 
 static const char examples[] =
     "  pgokit record heap -- ./app input\n"
     "  pgokit record heap --open -- ./app input\n"
+    "  pgokit record heap --sample -- ./server\n"
     "  pgokit record heap -o runs/%e.%p.profraw --depth 60 -- make check\n"
     "  pgokit record heap --socket /run/app.sock -- ./app &\n"
     "  pgokit record heap --attach $(pidof app) dump\n";
+
+enum { MOST_SAMPLE_BYTES = 1 << 30 };
 
 struct record {
     struct cli_common common;
     const char *output, *socket;
     unsigned long attach;             /* number of a running process, or 0 */
     unsigned long depth, raw_version; /* 0: not given */
+    uint64_t sample_bytes;            /* mean, from one sample to the next; 0: not given */
+    unsigned budget;                  /* thousandths of the processor time; 0: not given */
+    bool sample;
     bool histogram, leak_check, no_cmdline, open;
     char **argv;
     struct record_program p;
     char template[PATH_MAX]; /* of the profiles' names, absolute */
 };
+
+static void take_sample(const struct option_given *given)
+{
+    struct record *r = given->into;
+    r->sample = true;
+    if (!given->value)
+        return;
+    struct option_given bytes = *given;
+    bytes.into = &r->sample_bytes;
+    cli_take_bytes(&bytes);
+    if (!r->sample_bytes || r->sample_bytes > MOST_SAMPLE_BYTES)
+        cli_usage(given->verb, "--sample takes the mean number of bytes from one sample to the "
+                               "next, 1 to 1G, not '%s'", given->value);
+}
+
+/* 1%, 0.5%, or without the sign. */
+static void take_budget(const struct option_given *given)
+{
+    char *end;
+    const double percent = strtod(given->value, &end);
+    if (end == given->value || !(percent >= 0.1 && percent <= 100) || (*end && strcmp(end, "%")))
+        cli_usage(given->verb, "--budget takes per cent of the processor time, 0.1%% to 100%%, not "
+                               "'%s'", given->value);
+    *(unsigned *)given->into = (unsigned)(percent * 10 + 0.5);
+}
 
 static const struct option_row rows[] = {
     {"output", 'o', "FILE",
@@ -53,6 +93,15 @@ static const struct option_row rows[] = {
      ". Without %p, children add their number", OPTION_TEXT(struct record, output),
      .is_output = true,
      .page = "`%%` is a percent sign. In a folder, the file has the default name"},
+    {"sample", 0, "[BYTES]",
+     "record a part of the objects, one for each BYTES allocated on average, in any program; "
+     "without BYTES, as many as the budget allows", OPTION_CALL_FOR(struct record, common, take_sample),
+     .page = "BYTES may end in k or M. [Sampled heap profiles](../design/sampled-heap.md) says how "
+             "sure the estimates are"},
+    {"budget", 0, "PERCENT",
+     "with --sample, processor time that recording may take (default 1%)",
+     OPTION_CALL_FOR(struct record, budget, take_budget),
+     .page = "recording measures what it takes, and samples less or more"},
     {"depth", 0, "N", "frames kept of a call stack, 1 to 255 (default 255)",
      OPTION_NUMBER(struct record, depth, 1, 255)},
     {"raw-version", 0, "N", "version of the raw profile, 3 to 5 (default 5)",
@@ -85,9 +134,14 @@ static void parse(struct record *r, int argc, char **argv)
 {
     option_parse(&record_heap, groups, argc, argv, r);
     if (r->attach && (r->output || r->socket || r->depth || r->raw_version || r->histogram ||
-                      r->leak_check || r->no_cmdline || r->open))
+                      r->leak_check || r->no_cmdline || r->open || r->sample))
         cli_usage(&record_heap, "--attach is for a program that runs already, other options are "
                                 "for its start");
+    if (r->budget && !r->sample)
+        cli_usage(&record_heap, "--budget is for --sample, which takes a part of the objects");
+    if (r->sample && (r->socket || r->raw_version || r->histogram || r->leak_check))
+        cli_usage(&record_heap, "--sample takes a part of the objects, and goes with none of "
+                                "--socket, --raw-version, --histogram and --leak-check");
     if (r->attach && argc - optind != 1)
         cli_usage(&record_heap, "--attach takes a request: dump, start, status or stop");
     if (r->attach && !record_attach_knows(argv[optind]))
@@ -140,10 +194,12 @@ static bool out_of_options(char *out, size_t size, const char *s)
 static void choose_template(struct record *r)
 {
     char own[PATH_MAX];
-    const char *name = r->output;
+    const char *name = r->output,
+               *variable = r->sample ? SAMPLER_OPTIONS : "PGOKIT_HEAP_OPTIONS";
     if (!name)
-        name = out_of_options(own, sizeof own, record_environment("PGOKIT_HEAP_OPTIONS")) ||
-                       out_of_options(own, sizeof own, record_environment("PGOKIT_HEAP"))
+        name = out_of_options(own, sizeof own, record_environment(variable)) ||
+                       (!r->sample &&
+                        out_of_options(own, sizeof own, record_environment("PGOKIT_HEAP")))
                    ? own
                    : DEFAULT_NAME;
     record_output(r->template, r->p.program, name, DEFAULT_NAME);
@@ -211,10 +267,44 @@ static void set_options_of_llvm(const struct record *r)
     record_join("MEMPROF_OPTIONS", record_environment("MEMPROF_OPTIONS"), ours);
 }
 
+/* Stands in front of the allocator that the program has. */
+static void set_sampler(const struct record *r)
+{
+    char ours[PATH_MAX + 300], number[60], path[PATH_MAX];
+    const char quote = record_quote(r->template);
+    if (r->p.found.heap_runtime != PGK_HEAP_RUNTIME_NONE)
+        record_refuse(EXIT_RECORD_FAILED, r->p.program,
+                      "it was built to record all of its objects; leave --sample out, or build it "
+                      "without the runtime");
+    record_check_can_preload(&r->p, STATIC_HINT, GO_HINT, NULL);
+    snprintf(ours, sizeof ours, "out=%c%s%c", quote, r->template, quote);
+    if (r->sample_bytes) {
+        snprintf(number, sizeof number, ":sample=%" PRIu64, r->sample_bytes);
+        strcat(ours, number);
+    }
+    if (r->budget) {
+        snprintf(number, sizeof number, ":budget=%u", r->budget);
+        strcat(ours, number);
+    }
+    if (r->depth) {
+        snprintf(number, sizeof number, ":depth=%lu", r->depth);
+        strcat(ours, number);
+    }
+    if (r->no_cmdline)
+        strcat(ours, ":cmdline=0");
+    record_join(SAMPLER_OPTIONS, record_environment(SAMPLER_OPTIONS), ours);
+    record_find_runtime(r->p.program, path, SAMPLER);
+    record_join("LD_PRELOAD", path, record_environment("LD_PRELOAD"));
+}
+
 /* The preloaded library depends on the runtime that is linked into the program. */
 static void set_environment(const struct record *r)
 {
     char path[PATH_MAX];
+    if (r->sample) {
+        set_sampler(r);
+        return;
+    }
     set_options(r);
     switch (r->p.found.heap_runtime) {
     case PGK_HEAP_RUNTIME_PGOKIT:
