@@ -21,28 +21,39 @@ static volatile u32 waiting; /* first note of a list */
 
 /* ---- the count ---- */
 
-/* Begins the count to the next sample, with the mean distance of now. */
-static void draw_next(struct pgsm_hot *hot)
+/* Ends the count so far, to which `bytes` do not belong, and begins one to the next sample. */
+static void draw_next(struct pgsm_hot *hot, u64 bytes)
 {
     struct pgsm_thread *t = pgsm_on ? pgsm_thread() : NULL;
-    hot->charged += hot->drawn - hot->left;
+    hot->charged += hot->drawn - hot->left - bytes;
     hot->mean = t ? pgsm_mean() : 0;
     hot->left = hot->drawn = t ? pgsm_draw(&t->random, hot->mean) : UNSAMPLED_BYTES;
 }
 
-/* Objects that the one at hand stands for, if it is sampled; else 0. What it costs to find out is
- * not the sampler's if nobody draws. */
+/* Objects that the one at hand stands for, if it is sampled; else 0. Where nobody drew so far, the
+ * count to the first sample begins with it. */
 static double drawn_times(size_t bytes)
 {
     struct pgsm_hot *hot = &pgsm_hot;
-    const double mean = hot->mean;
+    const u64 counted = bytes + PGSM_EACH;
     if (bytes > PTRDIFF_MAX) { /* nobody has so much: no object was made */
-        hot->left += bytes + PGSM_EACH;
+        hot->left += counted;
         hot->objects--;
         return 0;
     }
-    draw_next(hot);
+    if (!(hot->mean > 0)) {
+        draw_next(hot, counted);
+        if (!__builtin_sub_overflow(hot->left, counted, &hot->left))
+            return 0;
+    }
+    const double mean = hot->mean;
+    draw_next(hot, 0);
     return mean > 0 && pgsm_on && !hot->busy && hot->self ? 1 / pgsm_probability(bytes, mean) : 0;
+}
+
+void pgsm_draw_anew(void)
+{
+    draw_next(&pgsm_hot, 0);
 }
 
 /* ---- begin ---- */

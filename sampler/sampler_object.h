@@ -12,6 +12,8 @@ extern volatile bool pgsm_on;
 /* Objects that should have been sampled, and had to be left to the program's allocator. */
 extern u64 pgsm_dropped;
 
+/* The calling thread draws its next sample, as sampling has been switched on. */
+void pgsm_draw_anew(void);
 /* An object for which pgsm_count was true: memory for it, or NULL if the program's allocator has to
  * give it. `align` is a power of two; `frame` is PGG_HERE of the function that the program
  * called. */

@@ -183,6 +183,7 @@ static void begin(void)
     begin_windows();
     pgg_confine_watch(before_confined);
     pgsm_on = pgsm_options.enabled;
+    pgsm_draw_anew();
 }
 
 /* Before anything of the program runs; the C library is there. */

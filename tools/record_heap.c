@@ -95,7 +95,8 @@ static const struct option_row rows[] = {
      .page = "`%%` is a percent sign. In a folder, the file has the default name"},
     {"sample", 0, "[BYTES]",
      "record a part of the objects, one for each BYTES allocated on average, in any program; "
-     "without BYTES, as many as the budget allows", OPTION_CALL_FOR(struct record, common, take_sample),
+     "without BYTES, as many as the budget allows",
+     OPTION_CALL_FOR(struct record, common, take_sample),
      .page = "BYTES may end in k or M. [Sampled heap profiles](../design/sampled-heap.md) says how "
              "sure the estimates are"},
     {"budget", 0, "PERCENT",
