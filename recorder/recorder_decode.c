@@ -1,6 +1,8 @@
 /* Instructions of x86-64: length, branches, operands relative to the program counter. */
 #include "recorder_decode.h"
 
+#include "recorder_operand.h"
+
 /* The bytes after an opcode, and its kind: one letter for each opcode of a map.
  *   .  nothing              m  ModRM                 b  8 bits          z  32 bits, or 16 with 66
  *   M  ModRM and 8 bits     Z  ModRM and z           v  16, 32 or 64    o  an address of 64 bits
@@ -47,7 +49,7 @@ static const uint16_t loads_two_bytes[16] = {
     [1] = 1 << 0 | 1 << 2 | 1 << 6, [2] = 1 << 8, [4] = 0xffff, [6] = 1 << 14 | 1 << 15,
     [10] = 1 << 15, [11] = 0xc0c0};
 
-enum { MAP_ONE, MAP_0F, MAP_0F38, MAP_0F3A, MAP_5 = 5, MAP_6 };
+enum { MAP_5 = 5, MAP_6 };
 
 struct reader {
     struct pgbr_insn *insn;
@@ -56,6 +58,7 @@ struct reader {
     uint8_t rex; /* or its bits, inverted ones of VEX put right */
     bool word, short_address, segment, repeat, repeat_not, vector;
     uint8_t opcode, modrm;
+    struct pgbr_form form;
 };
 
 static int next(struct reader *r)
@@ -256,9 +259,12 @@ static bool opcode_0f(struct reader *r)
                            (third == 0xf6 && !r->word && !r->repeat) || third == 0xf8 ||
                            third == 0xf9))
             r->insn->kind = PGBR_SPECIAL;
+        r->form.map = op == 0x38 ? PGBR_MAP_0F38 : PGBR_MAP_0F3A;
+        r->form.opcode = (uint8_t)third;
         return by_letter(r, op == 0x38 ? 'm' : 'M');
     }
-    r->opcode = (uint8_t)op;
+    r->opcode = r->form.opcode = (uint8_t)op;
+    r->form.map = PGBR_MAP_0F;
     if (op == 0x01 && is_time(r))
         return true;
     return two_bytes[op] == '!' ? ask_two_bytes(r) : by_letter(r, two_bytes[op]);
@@ -268,14 +274,15 @@ static bool opcode_0f(struct reader *r)
 static bool vector(struct reader *r, unsigned map)
 {
     const int op = next(r);
-    if (op < 0 || map < MAP_0F || map == 4 || map > MAP_6)
+    if (op < 0 || map < PGBR_MAP_0F || map == 4 || map > MAP_6)
         return false;
-    r->opcode = (uint8_t)op;
-    if (map == MAP_0F && op == 0x77)
+    r->opcode = r->form.opcode = (uint8_t)op;
+    r->form.map = (uint8_t)map;
+    if (map == PGBR_MAP_0F && op == 0x77)
         return true;
-    const bool more = map == MAP_0F3A ||
-                      (map == MAP_0F && ((op >= 0x70 && op <= 0x73) || op == 0xc2 ||
-                                         (op >= 0xc4 && op <= 0xc6)));
+    const bool more = map == PGBR_MAP_0F3A ||
+                      (map == PGBR_MAP_0F &&
+                       ((op >= 0x70 && op <= 0x73) || op == 0xc2 || (op >= 0xc4 && op <= 0xc6)));
     return by_letter(r, more ? 'M' : 'm');
 }
 
@@ -287,7 +294,7 @@ static bool is_branch_on_mask(uint8_t op, int kind)
 
 static bool opcode_vex(struct reader *r, uint8_t first)
 {
-    unsigned map = MAP_0F;
+    unsigned map = PGBR_MAP_0F;
     const int one = next(r), two = first == 0xc4 ? next(r) : one;
     if (one < 0 || two < 0 || r->rex || r->word || r->repeat || r->repeat_not)
         return false;
@@ -297,9 +304,13 @@ static bool opcode_vex(struct reader *r, uint8_t first)
         map = one & 31;
     }
     use(r, (uint8_t)(~two >> 3 & 15));
-    if (map == MAP_0F && r->at < r->n && is_branch_on_mask(r->bytes[r->at], two & 3))
+    r->form = (struct pgbr_form){.kind = PGBR_FORM_VEX,
+                                 .prefix = two & 3,
+                                 .longer = two >> 2 & 1,
+                                 .wide = first == 0xc4 && two & 0x80};
+    if (map == PGBR_MAP_0F && r->at < r->n && is_branch_on_mask(r->bytes[r->at], two & 3))
         return false;
-    return map <= MAP_0F3A && vector(r, map);
+    return map <= PGBR_MAP_0F3A && vector(r, map);
 }
 
 static bool opcode_evex(struct reader *r)
@@ -309,6 +320,11 @@ static bool opcode_evex(struct reader *r)
         return false;
     r->rex = (uint8_t)(~one >> 5 & 7);
     use(r, (uint8_t)(~two >> 3 & 15));
+    r->form = (struct pgbr_form){.kind = PGBR_FORM_EVEX,
+                                 .prefix = two & 3,
+                                 .longer = three >> 5 & 3,
+                                 .wide = two & 0x80,
+                                 .broadcast = three & 0x10};
     return vector(r, one & 7);
 }
 
@@ -344,13 +360,35 @@ static bool is_load(const struct reader *r, bool two)
            (push || rows[r->opcode >> 4] >> (r->opcode & 15) & 1);
 }
 
+/* Sizes and directions of what it accesses. A displacement of 8 bits of EVEX counts operands. */
+static void find_operand(struct reader *r)
+{
+    struct pgbr_insn *i = r->insn;
+    const bool own = r->segment || r->short_address;
+    r->form.reg = r->modrm >> 3 & 7;
+    if (r->form.kind == PGBR_FORM_PLAIN) {
+        r->form.word = r->word;
+        r->form.wide = r->rex & 8;
+        r->form.prefix = r->repeat ? 2 : r->repeat_not ? 3 : r->word;
+    }
+    if (i->kind != PGBR_COPY || own || (r->repeat && r->repeat_not))
+        return;
+    if (r->form.map == PGBR_MAP_ONE)
+        i->string = pgbr_string_of(r->opcode);
+    if (!i->modrm_at || in_register(r))
+        return;
+    pgbr_operand(i, &r->form);
+    if (r->form.kind == PGBR_FORM_EVEX && r->modrm >> 6 == 1)
+        i->disp *= i->bytes;
+}
+
 void pgbr_decode(struct pgbr_insn *insn, const uint8_t *bytes, size_t n)
 {
     struct reader r = {.insn = insn, .bytes = bytes, .n = n < PGBR_INSN_MAX ? n : PGBR_INSN_MAX};
     *insn = (struct pgbr_insn){.base = PGBR_NONE, .index = PGBR_NONE, .reg = PGBR_NONE};
     const int op = prefixes(&r);
     bool known = op >= 0;
-    r.opcode = (uint8_t)op;
+    r.opcode = r.form.opcode = (uint8_t)op;
     if (known && (op == 0xc4 || op == 0xc5 || op == 0x62)) {
         insn->prefix_at = (uint8_t)(r.at - 1);
         insn->has_prefix = true;
@@ -365,6 +403,7 @@ void pgbr_decode(struct pgbr_insn *insn, const uint8_t *bytes, size_t n)
     if (!known || r.at > r.n)
         insn->kind = PGBR_UNKNOWN;
     insn->length = insn->kind == PGBR_UNKNOWN ? 0 : (uint8_t)r.at;
+    find_operand(&r);
     if (insn->beside && (r.short_address || r.segment) && insn->kind == PGBR_COPY)
         insn->kind = PGBR_SPECIAL;
 }

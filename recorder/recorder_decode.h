@@ -25,6 +25,9 @@ enum pgbr_kind {
 
 enum { PGBR_NONE = 16 }; /* no register */
 
+/* What a string instruction accesses: memory at rsi, at rdi. */
+enum pgbr_string { PGBR_READS_SI = 1, PGBR_READS_DI = 2, PGBR_WRITES_DI = 4 };
+
 struct pgbr_insn {
     uint8_t length; /* 0 with PGBR_UNKNOWN */
     uint8_t kind, code;
@@ -34,6 +37,11 @@ struct pgbr_insn {
     uint8_t modrm_at, disp_at; /* of the operand relative to it */
     uint8_t used;      /* set of the first 8 general registers that its operands name */
     bool loads;        /* from its memory operand: moves, comparisons, integer arithmetic */
+    /* Of its memory operand; 0: there is none whose size is known, or it is in a segment. `disp`
+     * and what follows `loads` are set, too. */
+    uint8_t bytes;
+    bool reads, writes;
+    uint8_t string; /* set of enum pgbr_string */
     uint8_t base, index, scale; /* of the memory operand of an indirect branch or a load, or
                                  * PGBR_NONE */
     uint8_t reg;       /* an operand that is not in memory, if it may be, else PGBR_NONE */

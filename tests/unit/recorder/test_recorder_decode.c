@@ -1,10 +1,11 @@
 /* The recorder's decoder against Zydis: what it takes for movable has the same length, is no branch
- * or the same branch, and has its operand beside the program counter in the same place. */
+ * or the same branch, and has its operand beside the program counter in the same place. What it
+ * takes for an access of memory is one, of as many bytes. */
 #include "recorder_decode.h"
 
 #include "../pgk_test.h"
-
 #include <Zydis/Zydis.h>
+
 #include <elf.h>
 #include <link.h>
 #include <stdlib.h>
@@ -100,6 +101,68 @@ static void compare_load(const uint8_t *bytes, size_t n)
     loads++;
 }
 
+static size_t accesses, unknown_accesses;
+
+/* An operand in memory that an instruction reads or writes, at an address of this process. */
+static bool is_access(const ZydisDecodedOperand *o)
+{
+    return o->type == ZYDIS_OPERAND_TYPE_MEMORY && o->mem.type == ZYDIS_MEMOP_TYPE_MEM && o->size &&
+           o->mem.segment != ZYDIS_REGISTER_FS && o->mem.segment != ZYDIS_REGISTER_GS;
+}
+
+static void compare_string(const struct pgbr_insn *i, const ZydisDecodedInstruction *z,
+                           const ZydisDecodedOperand *operands)
+{
+    uint8_t string = 0;
+    for (unsigned k = 0; k < z->operand_count; k++) {
+        const ZydisDecodedOperand *o = &operands[k];
+        if (!is_access(o))
+            continue;
+        const bool writes = o->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE;
+        string |= o->mem.base == ZYDIS_REGISTER_RSI ? PGBR_READS_SI
+                  : writes                          ? PGBR_WRITES_DI
+                                                    : PGBR_READS_DI;
+    }
+    assert_int_equal(i->string, string);
+}
+
+/* Where it says how many bytes are read or written, it is right in that and in where they are. */
+static void compare_access(const uint8_t *bytes, size_t n)
+{
+    ZydisDecodedInstruction z;
+    ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+    const ZydisDecodedOperand *in = NULL;
+    struct pgbr_insn i;
+    pgbr_decode(&i, bytes, n);
+    if (i.kind != PGBR_COPY ||
+        !ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, bytes, n, &z, operands)))
+        return;
+    if (i.string) {
+        compare_string(&i, &z, operands);
+        return;
+    }
+    for (unsigned k = 0; k < z.operand_count_visible; k++)
+        if (is_access(&operands[k]))
+            in = &operands[k];
+    if (!i.bytes) {
+        unknown_accesses += in && z.address_width == 64 && z.mnemonic != ZYDIS_MNEMONIC_NOP &&
+                            z.meta.category != ZYDIS_CATEGORY_PREFETCH;
+        return;
+    }
+    assert_non_null(in);
+    assert_int_equal(i.bytes, in->size / 8);
+    assert_int_equal(i.reads, !!(in->actions & ZYDIS_OPERAND_ACTION_MASK_READ));
+    assert_int_equal(i.writes, !!(in->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE));
+    assert_int_equal(in->mem.disp.value, i.disp);
+    accesses++;
+    if (i.beside)
+        return;
+    assert_int_equal(number_of(in->mem.base), i.base);
+    assert_int_equal(number_of(in->mem.index), i.index);
+    if (i.index != PGBR_NONE)
+        assert_int_equal(in->mem.scale, i.scale);
+}
+
 static size_t known;
 
 static bool may_move(const uint8_t *bytes)
@@ -122,6 +185,7 @@ static int of_module(struct dl_phdr_info *info, size_t size, void *n)
             ZydisDecodedInstruction z;
             compare(at, 15);
             compare_load(at, 15);
+            compare_access(at, 15);
             const bool ok = ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, NULL, at, 15, &z));
             at += ok ? z.length : 1;
             known += may_move(at - (ok ? z.length : 1));
@@ -139,6 +203,7 @@ static void code_of_this_process(void **state)
     assert_true(n > 100000);
     assert_true(known > n / 100 * 98);
     assert_true(loads > n / 20);
+    assert_true(accesses > n / 5 && unknown_accesses < accesses / 1000);
 }
 
 static void random_bytes(void **state)
@@ -154,6 +219,7 @@ static void random_bytes(void **state)
             bytes[0] = first[(size_t)round / 3 % sizeof first];
         compare(bytes, sizeof bytes);
         compare_load(bytes, sizeof bytes);
+        compare_access(bytes, sizeof bytes);
     }
 }
 
