@@ -41,6 +41,13 @@ bool pgg_call_is_quick(const struct pgg_call *call)
     }
 }
 
+bool pgg_call_signals_wait(u64 mask)
+{
+    u64 waiting = 0;
+    pgg_syscall(__NR_rt_sigpending, (long)&waiting, sizeof waiting, 0, 0, 0, 0);
+    return waiting & ~mask;
+}
+
 long pgg_call_make(const struct pgg_call *call)
 {
     const long *a = call->arguments;

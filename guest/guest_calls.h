@@ -10,6 +10,8 @@ struct pgg_call {
 
 /* Whether it waits for nobody and changes no code: of memory without code, and of regular files. */
 bool pgg_call_is_quick(const struct pgg_call *call);
+/* Signals that a thread with this mask would get are blocked and wait; bit 0 is signal 1. */
+bool pgg_call_signals_wait(u64 mask);
 /* As the kernel returns: a negative number of errno for a failure. */
 long pgg_call_make(const struct pgg_call *call);
 

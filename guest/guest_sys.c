@@ -314,6 +314,13 @@ int pgg_sys_barrier(int command)
     return (int)CALL(membarrier, command);
 }
 
+u64 pgg_sys_user_ns(void)
+{
+    struct rusage used = {0};
+    CALL(getrusage, RUSAGE_THREAD, &used);
+    return (u64)used.ru_utime.tv_sec * 1000000000 + (u64)used.ru_utime.tv_usec * 1000;
+}
+
 long pgg_sys_timer_new(int thread, bool real_time, int sig, void *value)
 {
     enum { VIRTUAL = 1, PER_THREAD = 4 }; /* of the kernel's numbers for clocks of threads */

@@ -92,6 +92,9 @@ bool pgg_sys_ticks_allowed(void); /* to the calling thread, where they may be a 
 int pgg_sys_host(struct utsname *to);
 int pgg_sys_clock(clockid_t clock, struct timespec *to);
 int pgg_sys_barrier(int command); /* MEMBARRIER_CMD_... */
+/* Processor time that the calling thread has spent outside of the kernel. What the kernel's own
+ * clock reports of that is scaled to the time that the thread has really run. */
+u64 pgg_sys_user_ns(void);
 /* A timer of what a thread of this process spends outside of the kernel, or of real time: its
  * number. It sends the signal to that thread, with the value. */
 long pgg_sys_timer_new(int thread, bool real_time, int sig, void *value);

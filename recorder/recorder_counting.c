@@ -3,17 +3,24 @@
  * which is kept in the engine. */
 #include "recorder_counting.h"
 
+#include "guest_calls.h"
 #include "guest_processor.h"
 #include "recorder_modules.h"
+#include "recorder_thread.h"
 #include "recorder_writer.h"
 
 enum {
-    WARM = 1000, /* branches, after which a stretch is timed */
-    TIMED = 2000,
-    OWN = 2,        /* cycles that counting adds to a branch, about */
-    STUB = 60,      /* and to one for which C is asked, besides what C takes */
-    MOST = 2500000, /* cycles of a stretch, about: signals wait meanwhile */
+    SPAN = 32768,         /* cycles, for which a stretch warms up, and for which it is timed */
+    LEAST = 4096,         /* of short stretches */
+    FIRST_PIECE = 4,      /* branches, after which time is looked at, and then: */
+    PIECES = 8,           /* of a span, about */
+    SPEED_UNIT = 16,      /* parts of cycles of a branch */
+    INTERRUPTED = 500000, /* cycles of a piece, about: another thread ran */
+    OWN = 2,              /* cycles that counting adds to a branch, about */
+    STUB = 60,            /* and to one for which C is asked, besides what C takes */
+    MOST = 2500000,       /* cycles, after which it is looked whether signals wait */
 };
+enum { WARMING, TIMING, LEADING }; /* parts of a stretch */
 
 /* ---- writing ---- */
 
@@ -198,46 +205,102 @@ void pgbr_put_counting(struct pgbr_writer *w, struct pgbr_block *b)
 
 /* ---- running ---- */
 
-void pgbr_begin_stretch(struct pgbr_engine *x, u64 others)
+void pgbr_begin_stretch(struct pgbr_engine *x, u64 others, u32 cut)
 {
-    x->part = 0;
-    x->left = WARM;
+    const u64 span = SPAN >> cut;
+    x->part = WARMING;
+    x->span = span > LEAST ? span : LEAST;
     x->others = others;
-    x->took = 0;
+    x->time = x->counted = x->speed = 0;
+    x->paused = x->paused_before = x->ran = 0;
+    x->piece = x->left = FIRST_PIECE;
+    x->from = __builtin_ia32_rdtsc();
 }
 
-/* Where memory is slow, the rest is shorter. */
+static void begin_piece(struct pgbr_engine *x, u64 branches, u64 now)
+{
+    x->piece = x->left = branches;
+    x->paused_before += x->paused;
+    x->paused = 0;
+    x->from = now;
+}
+
+/* How long the piece would have taken in the program: at least a cycle for each branch. Where
+ * another thread has run meanwhile, as long as the one before. */
+static u64 time_of_piece(const struct pgbr_engine *x, u64 now)
+{
+    const u64 all = now - x->from, own = x->paused + OWN * x->piece,
+              took = all > own + x->piece ? all - own : x->piece;
+    return took > INTERRUPTED && x->speed ? x->speed * x->piece / SPEED_UNIT : took;
+}
+
+/* A part of a span of time. The speed may change, so that the next one is not much longer. */
+static u64 next_piece(const struct pgbr_engine *x)
+{
+    const u64 branches = x->span / PIECES * SPEED_UNIT / x->speed, most = 8 * x->piece;
+    return !branches ? 1 : branches < most ? branches : most;
+}
+
+/* Ends when signals wait, for which no stretch is long enough. */
+static void begin_others(struct pgbr_engine *x, u64 now)
+{
+    const u64 most = (u64)MOST * SPEED_UNIT / x->speed,
+              branches = x->others < most ? x->others : most;
+    if (!branches)
+        pgbr_leave(x, PGK_BRANCH_FULL);
+    if (x->part++ > LEADING && pgg_call_signals_wait(pgbr_mask_of(x->thread)))
+        pgbr_leave(x, PGK_BRANCH_SIGNAL);
+    x->others -= branches;
+    begin_piece(x, branches, now);
+}
+
+/* A span has this many branches, in parts of UNIT: of the last piece, those in it. */
+static void span_ends(struct pgbr_engine *x, u64 took)
+{
+    const u64 beyond = x->time - x->span;
+    x->in_span = x->counted * PGBR_SPAN_UNIT - x->piece * PGBR_SPAN_UNIT * beyond / took;
+}
+
 static void next_part(struct pgbr_engine *x, u64 now)
 {
-    u64 most, all;
-    switch (x->part++) {
-    case 0:
-        x->left = TIMED;
-        x->paused = 0;
-        x->timed_from = now;
+    x->ran += x->piece;
+    if (x->part >= LEADING) {
+        begin_others(x, now);
         return;
-    case 1:
-        all = now - x->timed_from;
-        x->took = all > x->paused ? all - x->paused : 1;
-        most = (u64)MOST * TIMED / x->took;
-        x->left = x->others < most ? x->others : most;
-        if (x->left)
-            return;
-        break;
-    default:
-        break;
     }
-    pgbr_leave(x, PGK_BRANCH_FULL);
+    const u64 took = time_of_piece(x, now);
+    x->time += took;
+    x->counted += x->piece;
+    x->speed = took * SPEED_UNIT / x->piece;
+    if (x->time < x->span) {
+        begin_piece(x, next_piece(x), now);
+        return;
+    }
+    if (x->part == TIMING)
+        span_ends(x, took);
+    x->time = x->counted = 0;
+    if (++x->part == LEADING)
+        begin_others(x, now);
+    else
+        begin_piece(x, next_piece(x), now);
 }
 
-/* Rounded up or down at random, so that short ones are right in the mean. */
+u64 pgbr_native_cycles(const struct pgbr_engine *x, u64 branches)
+{
+    return x->in_span ? branches * x->span * PGBR_SPAN_UNIT / x->in_span : 0;
+}
+
+u64 pgbr_added_cycles(const struct pgbr_engine *x)
+{
+    return x->paused_before + x->paused + OWN * x->ran;
+}
+
+/* Rounded up or down at random, so that short ones are right in the mean; 0: none. */
 u64 pgbr_length_after(const struct pgbr_engine *x, u64 branches, u64 random)
 {
-    const u64 own = OWN * TIMED, least = TIMED,
-              took = x->took > own + least ? x->took - own : least,
-              cycles = branches * PGBR_CYCLES_OF_A_BRANCH * TIMED,
-              length = cycles / took + (random % took < cycles % took);
-    return length < 2 ? 2 : length < PGBR_WINDOW_MAX ? length : PGBR_WINDOW_MAX;
+    const u64 cycles = branches * PGBR_CYCLES_OF_A_BRANCH, unit = x->span * PGBR_SPAN_UNIT,
+              length = (cycles * x->in_span + random % unit) / unit;
+    return length < PGBR_WINDOW_MAX ? length : PGBR_WINDOW_MAX;
 }
 
 /* Code that may be written is looked at each time. */

@@ -16,17 +16,22 @@
 enum {
     PGBR_COUNTING_MOST = 220,    /* bytes of what follows a block, without the jump to C */
     PGBR_CYCLES_OF_A_BRANCH = 8, /* at which a window has the length that was asked for */
+    PGBR_SPAN_UNIT = 16,         /* parts of a branch */
 };
 
 struct pgbr_writer;
 void pgbr_put_counting(struct pgbr_writer *w, struct pgbr_block *b);
 
-/* Before the first branch, of `others` that are not timed. */
-void pgbr_begin_stretch(struct pgbr_engine *x, u64 others);
+/* Before the first branch, of `others` that are not timed. The rest is shorter by `cut` halves. */
+void pgbr_begin_stretch(struct pgbr_engine *x, u64 others, u32 cut);
 /* At the end of a block whose copy does not know where it goes on. */
 u64 pgbr_count_on(struct pgbr_engine *x, struct pgbr_block *b);
-/* The length of a window at the end of a whole stretch. */
+/* The length of a window at the end of a whole stretch, which may be none, and how long so many
+ * branches take in the program. */
 u64 pgbr_length_after(const struct pgbr_engine *x, u64 branches, u64 random);
+u64 pgbr_native_cycles(const struct pgbr_engine *x, u64 branches);
+/* What a stretch has taken beyond the program's own time, so far. */
+u64 pgbr_added_cycles(const struct pgbr_engine *x);
 
 /* recorder_dispatch.c */
 /* The target of a block's branch, which is made; *taken: not to the next instruction by itself. */

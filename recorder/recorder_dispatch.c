@@ -5,6 +5,7 @@
 #include "recorder_counting.h"
 #include "recorder_modules.h"
 #include "recorder_options.h"
+#include "recorder_take.h"
 #include "recorder_thread.h"
 
 enum { RCX = 1, RSP = 4, LOOPNE = 0, LOOPE = 1, JRCXZ = 3 };
@@ -89,6 +90,7 @@ static u64 indirect_target(struct pgbr_engine *x, const struct pgbr_block *b)
     const u64 target = load(at);
     if (pgbr_options.loads)
         note_load(x, b->last, at);
+    pgbr_take_load(x, at);
     return target;
 }
 
@@ -200,6 +202,8 @@ u64 pgbr_dispatch(struct pgbr_engine *x, struct pgbr_block *b)
     x->steps += b->insns;
     if (pgbr_options.loads)
         note_loads(x, b);
+    if (pgbr_accesses.take)
+        pgbr_take_block(x, b);
     bool taken = false;
     if (b->branch.kind >= PGBR_SYSTEM)
         pgbr_make_call(x, b);

@@ -4,12 +4,13 @@
 #include "guest_bytes.h"
 #include "guest_memory.h"
 #include "guest_sys.h"
+#include "recorder_access.h"
 
 #include <sys/mman.h>
 
 /* So many that record, and then so many that count. */
 enum {
-    EACH_MAX = 4,
+    EACH_MAX = PGBR_WINDOWS_AT_ONCE,
     ENGINES_MAX = 2 * EACH_MAX,
     ALL_BYTES = 2 * PGBR_CODE_BYTES + sizeof(struct pgbr_engine) + PGG_PAGE
 };
@@ -40,7 +41,7 @@ struct pgbr_engine *pgbr_engine_of_stack(u64 sp)
 
 /* Code is mapped twice, once executable and once writable; the engine follows it, within reach of
  * its instructions. A child of fork has no engines: they are not inherited. */
-static struct pgbr_engine *make(bool counts)
+static struct pgbr_engine *make(bool counts, u32 number)
 {
     const size_t bytes = pgg_whole_pages(ALL_BYTES);
     const long fd = pgg_sys_memory_file("pgokit-branches");
@@ -70,6 +71,7 @@ static struct pgbr_engine *make(bool counts)
     struct pgbr_engine *x = (struct pgbr_engine *)(base + 2 * PGBR_CODE_BYTES);
     x->code = (uint8_t *)base;
     x->counts = counts;
+    x->number = number;
     x->stack = (u64)x->space + PGBR_STACK - 64;
     pgbr_prepare_code(x);
     return x;
@@ -82,7 +84,7 @@ struct pgbr_engine *pgbr_engine_take(bool counts)
         struct pgbr_engine *x = __atomic_load_n(&engines[i], __ATOMIC_ACQUIRE);
         if (!x && !refused && !__atomic_exchange_n(&making, 1, __ATOMIC_ACQUIRE)) {
             if (!engines[i]) {
-                x = make(counts);
+                x = make(counts, i - first);
                 refused = !x;
                 __atomic_store_n(&engines[i], x, __ATOMIC_RELEASE);
             }

@@ -35,7 +35,8 @@ struct pgbr_block {
     uint8_t insns, bytes;
     struct {
         uint8_t from, to; /* bytes in the program, in the engine */
-        uint8_t note;     /* of the latter, those that note a load's address */
+        uint8_t note;     /* of the latter, those that note an address */
+        uint8_t accessed, does; /* bytes, enum pgbr_does; of accesses that are asked for */
     } length[PGBR_BLOCK_INSNS];
     u64 tail; /* of the engine: after the copies of instructions */
     /* Jumps of an engine that counts: to what follows, by whether the branch is taken; and over the
@@ -53,11 +54,20 @@ enum {
     PGBR_WAYS = 2
 };
 
+/* What a window stands for. */
+struct pgbr_weight {
+    u64 owed_ns;       /* of the program's time */
+    u64 native_cycles; /* that its branches take in the program */
+    u64 each;          /* accesses for one that was seen, as the library gets it */
+    bool pending;      /* the library has yet to get it */
+};
+
 struct pgbr_thread;
 struct pgbr_branch {
     u64 from, to;
     u64 back; /* of a call: where it returns to; PGBR_RETURNED; or 0 */
 };
+enum pgbr_does { PGBR_READS = 1, PGBR_WRITES = 2 };
 struct pgbr_load {
     u64 pc, addr;
     u64 branches; /* that were taken before it */
@@ -76,14 +86,21 @@ struct pgbr_engine {
     const volatile u64 *restartable; /* the thread's word of the kernel, or NULL */
     u64 steps, steps_max, limit, n;
     u64 loads_n;
-    u64 addresses[PGBR_BLOCK_INSNS]; /* of the loads of a block, by instruction */
+    u64 addresses[PGBR_BLOCK_INSNS]; /* of the accesses of a block, by instruction */
+    u64 string_si, string_di;        /* before a string instruction, which ends its block */
+    u32 number;                      /* of those of its kind */
+    struct pgbr_weight weight;
     u64 ticked_pc; /* where the tick came */
     u64 began_ns, began_pc;
     u64 chain[PGBR_CALLERS_MAX];  /* where the window began, and return addresses minus one */
     u32 chain_n;                  /* 0: contexts are not asked for */
     bool counts;                  /* its copies count branches and jump to each other */
-    u64 left, others, part;       /* branches of a stretch */
-    u64 timed_from, took, paused; /* cycles; `paused`: in C */
+    u32 part;                     /* of a stretch */
+    u64 left, piece, ran, others; /* branches: of this piece, before it, of those to come */
+    u64 from;                     /* cycles, when the piece began */
+    u64 paused, paused_before;    /* and in C, in the piece and before it */
+    u64 span, time, counted;      /* cycles to time, and timed so far, of so many branches */
+    u64 speed, in_span;           /* parts of cycles for a branch; of branches in a span */
     u64 generation;               /* of blocks */
     u32 changes;                  /* of modules, when the stretch began */
     u64 jump_to, targets_at;

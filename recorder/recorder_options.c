@@ -25,6 +25,14 @@ static const struct pgg_options table = {
     .n = sizeof rows / sizeof *rows,
 };
 
+void pgbr_options_default(void)
+{
+    enum { BRANCHES = 1024, STRETCH = 30000 };
+    pgg_options_reset(&table);
+    pgbr_options.branches = BRANCHES;
+    pgbr_options.stretch = STRETCH;
+}
+
 void pgbr_options_read(void)
 {
     pgg_options_reset(&table);

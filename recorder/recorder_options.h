@@ -15,6 +15,7 @@ extern struct pgbr_options {
 #undef PGBR_STRING
 } pgbr_options;
 
+void pgbr_options_default(void); /* of windows that count accesses */
 void pgbr_options_read(void);
 /* *unique: a name that is taken is not taken again. False: too long. */
 bool pgbr_recording_path(char *buffer, size_t size, bool *unique);

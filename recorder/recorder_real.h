@@ -26,8 +26,8 @@ struct pgbr_real {
 const struct pgbr_real *pgbr_real(void);
 /* A program that is linked with the recorder may run with it preloaded, too. The program's recorder
  * records, because its functions come first. The other one may have started before, and is
- * stopped. */
-void pgbr_real_alone(void);
+ * stopped. True: there was one. */
+bool pgbr_real_alone(void);
 
 #pragma GCC visibility pop
 #endif

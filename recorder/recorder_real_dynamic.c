@@ -37,11 +37,12 @@ int dlclose(void *library)
  * recorder for dynamic ones, which would find nothing. */
 void *__tls_get_addr(void *variable);
 
-void pgbr_real_alone(void)
+bool pgbr_real_alone(void)
 {
     void (*yield)(void);
     __asm__ volatile("" ::"r"(__tls_get_addr));
     *(void **)&yield = pgg_symbol_behind("pgokit_branches_yield");
     if (yield)
         yield();
+    return yield;
 }

@@ -29,6 +29,7 @@ const struct pgbr_real *pgbr_real(void)
 }
 
 /* Nothing can be preloaded here. */
-void pgbr_real_alone(void)
+bool pgbr_real_alone(void)
 {
+    return false;
 }

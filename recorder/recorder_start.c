@@ -30,6 +30,7 @@ void pgokit_branches_stop(void)
 void pgokit_branches_yield(void)
 {
     pgbr_switch(false);
+    pgbr_off_for_good(NULL, NULL);
     pgg_lock(&pgbr_lock);
     pgbr_perf_drop();
     pgbr_table_drop();
@@ -54,6 +55,7 @@ __attribute__((constructor(101))) static void at_load(void)
     pgg_frames_ready();
     pgg_file_init();
     pgbr_options_read();
+    pgbr_mean_ns = 1000000000 / pgbr_options.frequency;
     pgbr_start_time = pgg_process_clock_ms();
     pgbr_threads_init();
     pgbr_signals_switch();

@@ -20,6 +20,7 @@
 bool pgbr_on;
 int pgbr_process;
 volatile u32 pgbr_lock;
+u64 pgbr_mean_ns = 1000000000;
 
 static struct pgbr_thread *threads;
 static PGG_TLS struct pgbr_thread *self;
@@ -61,18 +62,33 @@ u64 pgbr_random(struct pgbr_thread *t)
     return t->random;
 }
 
-/* Between half and one and a half of the mean time, so that nothing periodic is always met at the
- * same place. */
-void pgbr_arm(struct pgbr_thread *t)
+static void arm(struct pgbr_thread *t, u64 after_ns)
 {
-    const u64 mean = 1000000000 / pgbr_options.frequency;
     if (!pgbr_is_on())
         return;
     if (t->timer < 0)
         t->timer = (int)pgg_sys_timer_new(t->number, pgbr_options.real_time,
                                           pgbr_signal, t);
     if (t->timer >= 0)
-        pgg_sys_timer_set(t->timer, mean / 2 + pgbr_random(t) % mean);
+        pgg_sys_timer_set(t->timer, after_ns);
+}
+
+/* Between half and one and a half of the mean time, so that nothing periodic is always met at the
+ * same place. */
+void pgbr_arm(struct pgbr_thread *t)
+{
+    arm(t, pgbr_mean_ns / 2 + pgbr_random(t) % pgbr_mean_ns);
+}
+
+/* The time to the next tick, seen from any moment: half of these moments are at least half a mean
+ * time before it. So a thread of a fraction of the mean time ticks in this fraction of cases. */
+static void arm_first(struct pgbr_thread *t)
+{
+    const u64 mean = pgbr_mean_ns, one = pgbr_random(t) % mean, other = pgbr_random(t) % mean,
+              later = mean + mean / 2 - (one > other ? one : other);
+    t->ticked = false;
+    t->owed_ns = 0;
+    arm(t, 1 + (pgbr_random(t) & 1 << 20 ? one / 2 : later));
 }
 
 static void drop_timer(struct pgbr_thread *t)
@@ -98,7 +114,7 @@ void pgbr_switch(bool on)
     pgbr_on = true;
     for (struct pgbr_thread *t = __atomic_load_n(&threads, __ATOMIC_ACQUIRE); t; t = t->next)
         if (__atomic_load_n(&t->taken, __ATOMIC_ACQUIRE) && t->number)
-            pgbr_arm(t);
+            arm_first(t);
 }
 
 void pgbr_off_for_good(const char *why, const char *detail)
@@ -170,7 +186,7 @@ static void begin(struct pgbr_thread *t)
     self = t;
     if (key_made)
         pthread_setspecific(key, t);
-    pgbr_arm(t);
+    arm_first(t);
 }
 
 bool pgbr_thread_is_known(const void *value)

@@ -6,7 +6,7 @@
 
 #pragma GCC visibility push(hidden)
 
-enum { PGBR_STATE_BYTES = 12 << 10, PGBR_CONTEXT_BYTES = 512, PGBR_CUT_MOST = 3 };
+enum { PGBR_STATE_BYTES = 12 << 10, PGBR_CONTEXT_BYTES = 512, PGBR_CUT_MOST = 7 };
 
 struct pgbr_thread {
     struct pgbr_thread *next;
@@ -14,7 +14,14 @@ struct pgbr_thread {
     int number;  /* the kernel's */
     int timer;   /* of its processor time; -1: none */
     u64 random;
-    u32 cut;     /* how often stretches ended early of late, at most PGBR_CUT_MOST */
+    u32 cut;     /* how often stretches ended early of late; above PGBR_CUT_MOST there is none */
+    /* Where accesses are asked for (recorder_weight.c): its time, without that of the kernel, at
+     * the last tick, if it has ticked; what windows have yet to stand for; and since the last tick,
+     * the program's own time in windows, and what these cost. */
+    bool ticked;
+    u64 user_ns;
+    i64 owed_ns;
+    u64 native_ns, spent_ns;
     const volatile u64 *restartable; /* the kernel's word for restartable sequences, or NULL */
     struct pgbr_engine *engine;      /* that a fault has left to it */
     void *(*start)(void *);          /* of a thread to be: its function, perhaps of thrd_create */
@@ -37,12 +44,14 @@ u64 pgbr_random(struct pgbr_thread *t);
 struct pgbr_thread *pgbr_thread_of(void *value);
 bool pgbr_thread_is_known(const void *value); /* the record of any thread, also of one that ended */
 void pgbr_threads_signal(void); /* their timers send pgbr_signal from now on */
+extern u64 pgbr_mean_ns;        /* between two ticks of a thread */
 void pgbr_arm(struct pgbr_thread *t); /* the next tick, after a random time */
 void pgbr_switch(bool on);            /* from anywhere */
 void pgbr_off_for_good(const char *why, const char *detail);
 u64 pgbr_thread_ns(void); /* processor time of the calling thread */
 
-/* recorder_window.c */
+/* recorder_window.c: */
+u64 pgbr_mask_of(struct pgbr_thread *t); /* of signals, of the thread in a window */
 void pgbr_on_tick(int sig, siginfo_t *info, void *context);
 
 #pragma GCC visibility pop

@@ -4,12 +4,13 @@
 #include "guest_processor.h"
 #include "recorder_counting.h"
 #include "recorder_options.h"
+#include "recorder_take.h"
 #include "recorder_writer.h"
 
 enum {
     ADDRESS = 10, /* of one that loads an address into a register */
     TAIL = 4 * PGBR_KEEP + 14,
-    LOAD_MOST = 3 * PGBR_KEEP + ADDRESS, /* of the instructions that note a load's address */
+    LOAD_MOST = 3 * PGBR_KEEP + ADDRESS, /* of the instructions that note an address */
     BLOCK_MOST = PGBR_BLOCK_INSNS * (2 * PGBR_KEEP + ADDRESS + PGBR_INSN_MAX + LOAD_MOST) +
                  PGBR_COUNTING_MOST + TAIL,
 };
@@ -73,7 +74,7 @@ static void put_copy(struct pgbr_writer *w, const struct pgbr_insn *i, const uin
     pgbr_put_beside(w, PGBR_LOAD, reg, &w->x->held);
 }
 
-/* Notes from where the load is about to read. Flags stay as they are. */
+/* Notes where the instruction is about to read or write. Flags stay as they are. */
 static void put_note(struct pgbr_writer *w, const struct pgbr_insn *i, u64 pc, u64 *note)
 {
     pgbr_put_beside(w, PGBR_STORE, PGBR_RSI, &w->x->held);
@@ -85,6 +86,32 @@ static void put_note(struct pgbr_writer *w, const struct pgbr_insn *i, u64 pc, u
     }
     pgbr_put_beside(w, PGBR_STORE, PGBR_RSI, note);
     pgbr_put_beside(w, PGBR_LOAD, PGBR_RSI, &w->x->held);
+}
+
+/* What a library asks for: not what is on the stack, or beside code. */
+static bool is_asked_for(const struct pgbr_insn *i)
+{
+    return i->bytes && !i->beside && i->base != PGBR_RSP;
+}
+
+/* Notes accesses of the next instruction of the block. */
+static void put_notes(struct pgbr_writer *w, struct pgbr_block *b, u64 pc)
+{
+    const struct pgbr_insn *i = &b->branch;
+    const uint8_t *before = w->at;
+    const u32 n = b->insns;
+    b->length[n].does = b->length[n].note = 0;
+    if (w->x->counts)
+        return;
+    if (pgbr_accesses.take && i->string) {
+        pgbr_put_beside(w, PGBR_STORE, PGBR_RSI, &w->x->string_si);
+        pgbr_put_beside(w, PGBR_STORE, PGBR_RDI, &w->x->string_di);
+    } else if (pgbr_accesses.take ? is_asked_for(i) : i->loads && pgbr_options.loads) {
+        put_note(w, i, pc, &w->x->addresses[n]);
+        b->length[n].accessed = i->bytes;
+        b->length[n].does = (i->reads ? PGBR_READS : 0) | (i->writes ? PGBR_WRITES : 0);
+    }
+    b->length[n].note = (uint8_t)(w->at - before);
 }
 
 /* Reads at most what is left of the page, and of the next one only what an instruction has there,
@@ -114,14 +141,14 @@ void pgbr_translate(struct pgbr_engine *x, struct pgbr_block *b)
         if (b->branch.kind != PGBR_COPY)
             break;
         const uint8_t *before = w.at;
-        if (b->branch.loads && pgbr_options.loads && !x->counts)
-            put_note(&w, &b->branch, pc, &x->addresses[b->insns]);
-        b->length[b->insns].note = (uint8_t)(w.at - before);
+        put_notes(&w, b, pc);
         put_copy(&w, &b->branch, b->source + b->bytes - b->branch.length, pc);
         b->length[b->insns].from = b->branch.length;
         b->length[b->insns++].to = (uint8_t)(w.at - before);
         pc = b->next;
-        if (b->insns == PGBR_BLOCK_INSNS || b->bytes > PGBR_BLOCK_BYTES - PGBR_INSN_MAX)
+        const bool full = b->insns == PGBR_BLOCK_INSNS ||
+                          b->bytes > PGBR_BLOCK_BYTES - PGBR_INSN_MAX;
+        if (full || (pgbr_accesses.take && b->branch.string && !x->counts))
             break;
     }
     b->tail = w.runs_at;

@@ -8,7 +8,9 @@
 #include "recorder_options.h"
 #include "recorder_signals.h"
 #include "recorder_table.h"
+#include "recorder_take.h"
 #include "recorder_thread.h"
+#include "recorder_weight.h"
 
 enum {
     STEP_FLAG = 0x100,
@@ -30,6 +32,11 @@ struct state {
 static u64 *mask_of(void *context)
 {
     return (u64 *)(void *)&((ucontext_t *)context)->uc_sigmask;
+}
+
+u64 pgbr_mask_of(struct pgbr_thread *t)
+{
+    return *mask_of(t->context);
 }
 
 /* Space for the vector registers at the end of the window, in the kernel's form. */
@@ -129,19 +136,27 @@ static void prepare_stretch(struct pgbr_engine *x, struct pgbr_thread *t)
         pgbr_prepare_code(x);
     x->changes = changes;
     pgg_unlock(&pgbr_lock);
-    pgbr_begin_stretch(x, pgbr_random(t) % (2 * pgbr_options.stretch) >> t->cut);
+    pgbr_begin_stretch(x, pgbr_random(t) % (2 * pgbr_options.stretch) >> t->cut, t->cut);
 }
 
-/* A thread whose stretches end early has shorter ones, and now and then a window at once. So has a
- * new one, which may not live long. */
+/* A thread whose stretches end early has shorter ones, and in the end every other window at once. A
+ * new one, which may not live long, begins with short ones. */
 static bool begins_with_stretch(struct pgbr_thread *t)
 {
     if (!pgbr_options.stretch)
         return false;
-    if (t->cut < PGBR_CUT_MOST)
+    if (t->cut <= PGBR_CUT_MOST)
         return true;
     t->cut--;
     return false;
+}
+
+static void tick_done(struct pgbr_thread *t, u64 began_ns)
+{
+    const u64 elapsed = pgbr_thread_ns() - began_ns;
+    pgbr_count_n(PGK_BRANCH_COST_NS, elapsed);
+    if (pgbr_accesses.take)
+        pgbr_tick_done(t, elapsed);
 }
 
 void pgbr_on_tick(int sig, siginfo_t *info, void *context)
@@ -151,6 +166,8 @@ void pgbr_on_tick(int sig, siginfo_t *info, void *context)
     if (!pgbr_is_on())
         return;
     const u64 now_ns = pgbr_thread_ns();
+    if (pgbr_accesses.take)
+        pgbr_ticked(t);
     enum pgk_branch_counter why = why_not(t, context);
     struct pgbr_engine *x = NULL;
     pgbr_count(PGK_BRANCH_TICKS);
@@ -168,11 +185,13 @@ void pgbr_on_tick(int sig, siginfo_t *info, void *context)
         if (x->counts)
             prepare_stretch(x, t);
         begin(x, t, context, now_ns, pgbr_options.branches);
+        if (pgbr_accesses.take && !x->counts)
+            pgbr_weigh(x, t, NULL);
         return;
     }
     pgbr_count(why);
+    tick_done(t, now_ns);
     pgbr_arm(t);
-    pgbr_count_n(PGK_BRANCH_COST_NS, pgbr_thread_ns() - now_ns);
 }
 
 /* ---- the end ---- */
@@ -197,10 +216,10 @@ static void resume(struct pgbr_engine *x, struct pgbr_thread *t, enum pgk_branch
 static void resume(struct pgbr_engine *x, struct pgbr_thread *t, enum pgk_branch_counter why)
 {
     pgbr_count(why);
+    tick_done(t, x->began_ns);
     pgbr_arm(t);
     if (x->late)
         pgg_sys_signal_queue((int)x->late, &x->late_info);
-    pgbr_count_n(PGK_BRANCH_COST_NS, pgbr_thread_ns() - x->began_ns);
     pgbr_stub_resume(t->context, &x->busy);
 }
 
@@ -221,21 +240,29 @@ static void stretch_ends(struct pgbr_engine *x, enum pgk_branch_counter why)
     if (whole)
         t->cut -= t->cut > 0;
     else
-        t->cut += t->cut < PGBR_CUT_MOST;
+        t->cut += t->cut <= PGBR_CUT_MOST;
     if (x->unknown_pc) {
         pgg_lock(&pgbr_lock);
         pgbr_modules_learn(x->unknown_pc);
         pgg_unlock(&pgbr_lock);
     }
     fill_context(x, t);
+    if (pgbr_accesses.take)
+        pgbr_stretched(x, pgbr_thread_ns() - x->began_ns);
     if (why != PGK_BRANCH_COUNTERS)
         resume(x, t, why);
+    const u64 length = pgbr_length_after(x, pgbr_options.branches, pgbr_random(t));
+    if (!length) {
+        t->owed_ns = 0;
+        resume(x, t, PGK_BRANCH_LENGTH);
+    }
     struct pgbr_engine *next = pgbr_engine_take(false);
     if (!next)
         resume(x, t, PGK_BRANCH_NO_ENGINE);
     pgg_copy(t->again, t->context, CONTEXT_BYTES);
-    begin(next, t, (ucontext_t *)(void *)t->again, x->began_ns,
-          pgbr_length_after(x, pgbr_options.branches, pgbr_random(t)));
+    begin(next, t, (ucontext_t *)(void *)t->again, x->began_ns, length);
+    if (pgbr_accesses.take)
+        pgbr_weigh(next, t, x);
     next->began_pc = x->at;
     next->ticked_pc = x->ticked_pc;
     pgbr_stub_resume(t->again, &x->busy);
@@ -248,8 +275,10 @@ void pgbr_window_ends(struct pgbr_engine *x, enum pgk_branch_counter why)
     pgg_sys_signals_block(pgbr_fault_signals);
     if (x->counts)
         stretch_ends(x, why);
+    if (pgbr_accesses.take)
+        pgbr_weighed_window_ends(x);
     pgg_lock(&pgbr_lock);
-    if (pgbr_table_open())
+    if (!pgbr_accesses.take && pgbr_table_open())
         pgbr_count_window(x);
     if (x->unknown_pc)
         pgbr_modules_learn(x->unknown_pc);

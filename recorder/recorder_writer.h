@@ -10,6 +10,7 @@ enum {
     PGBR_RCX = 1,
     PGBR_RDX = 2,
     PGBR_RBX = 3,
+    PGBR_RSP = 4,
     PGBR_RSI = 6,
     PGBR_RDI = 7,
     PGBR_STORE = 0x89,
