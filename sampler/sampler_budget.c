@@ -11,11 +11,14 @@
 
 enum {
     PERIOD_MS = 50,
-    PERIOD_NS = 5000000, /* of processor time: with less, the share says little */
+    PERIOD_NS = 2000000,  /* of processor time: with less, the share says little */
+    MOST_TICKS = 1 << 20, /* of a visit: what takes longer waited for a processor */
     FIRST_MEAN = 128 << 10,
     LEAST_MEAN = 4 << 10,
     MOST_MEAN = 1 << 30,
-    STEP = 2, /* by how much it may change at once */
+    LESS = 2, /* to what part it may become at once */
+    MORE = 8,
+    VISITS = 256, /* after so many it is looked at, too */
 };
 
 static double mean = FIRST_MEAN;
@@ -23,6 +26,8 @@ static volatile u32 lock, due_ms;
 static u64 spent_ticks;             /* since the start */
 static u64 start_ticks, start_ns;   /* to find out how long a tick is */
 static u64 period_ticks, period_ns; /* what was spent and used when it began */
+static u64 first_ns;                /* used of processors when sampling began */
+static volatile u32 visits;
 
 static double least_mean(void)
 {
@@ -33,7 +38,7 @@ void pgsm_budget_begin(void)
 {
     start_ticks = pgg_ticks();
     start_ns = pgsm_clock_ns();
-    period_ns = pgsm_processor_ns();
+    first_ns = period_ns = pgsm_processor_ns();
     mean = pgsm_options.sample ? (double)pgsm_options.sample : FIRST_MEAN;
     due_ms = PERIOD_MS;
 }
@@ -42,7 +47,7 @@ void pgsm_budget_after_fork(void)
 {
     lock = 0;
     spent_ticks = period_ticks = 0;
-    period_ns = pgsm_processor_ns();
+    first_ns = period_ns = pgsm_processor_ns();
     due_ms = pgsm_now_ms() + PERIOD_MS;
 }
 
@@ -76,13 +81,14 @@ static void adapt(void)
                  spent_ns = (double)(ticks - period_ticks) * tick_ns();
     if (used_ns < PERIOD_NS)
         return;
-    double by = clamp(spent_ns / used_ns / share(), 1.0 / STEP, STEP);
+    double by = spent_ns / used_ns / share();
+    /* What was spent too much is saved again. */
+    if ((double)ticks * tick_ns() > (double)(now_ns - first_ns) * share())
+        by *= 2;
     /* Memory is part of the cost: what is nearly full lasts longer with fewer samples. */
-    if (pgsm_range_bytes() > (pgsm_options.limit << 20) / 2 && by < STEP)
-        by = by < 1 ? 1 : by;
-    if (pgsm_range_bytes() > (pgsm_options.limit << 20) / 4 * 3)
-        by = STEP;
-    mean = clamp(mean * by, least_mean(), MOST_MEAN);
+    const u64 limit = pgsm_options.limit << 20, bytes = pgsm_range_bytes();
+    by = bytes > limit / 4 * 3 ? LESS : bytes > limit / 2 && by < 1 ? 1 : by;
+    mean = clamp(mean * clamp(by, 1.0 / LESS, MORE), least_mean(), MOST_MEAN);
     period_ns = now_ns;
     period_ticks = ticks;
 }
@@ -91,9 +97,11 @@ void pgsm_spent(u64 ticks)
 {
     const u32 now_ms = pgsm_now_ms(), due = due_ms;
     const u64 took = pgg_ticks() - ticks;
-    __atomic_fetch_add(&spent_ticks, took, __ATOMIC_RELAXED);
-    if (PGG_LIKELY(now_ms < due) || __atomic_exchange_n(&lock, 1, __ATOMIC_ACQUIRE))
+    __atomic_fetch_add(&spent_ticks, took < MOST_TICKS ? took : MOST_TICKS, __ATOMIC_RELAXED);
+    const u32 n = __atomic_add_fetch(&visits, 1, __ATOMIC_RELAXED);
+    if (PGG_LIKELY(now_ms < due && n < VISITS) || __atomic_exchange_n(&lock, 1, __ATOMIC_ACQUIRE))
         return;
+    visits = 0;
     adapt();
     due_ms = now_ms + PERIOD_MS;
     __atomic_store_n(&lock, 0, __ATOMIC_RELEASE);

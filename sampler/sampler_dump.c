@@ -122,6 +122,7 @@ static bool take_all(struct dump *d)
         pgsm_say("no profile", "out of memory");
         return false;
     }
+    pgsm_sums_look(pgsm_now_ms());
     for (u32 id = 1; id < contexts && d->n < n; id++) {
         const struct pgsm_sum *s = pgsm_sum_of(id);
         if (!s)

@@ -145,6 +145,7 @@ static void before_confined(u32 takes)
 {
     if (!(takes & PGG_LESS_CALLS) || !is_ours())
         return;
+    pgbr_stop_for_accesses();
     pgsm_dump(true);
     pgsm_stop("sampling stops", "the process puts itself under a filter of system calls (seccomp), "
                                 "which may forbid the sampler's");

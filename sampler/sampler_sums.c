@@ -51,7 +51,7 @@ static void keep_peak(struct pgsm_sum *s)
 }
 
 /* A heap that grows is not at its peak yet: the peak is taken when the next object ends. */
-static void look_at_peak(u32 now_ms)
+void pgsm_sums_look(u32 now_ms)
 {
     if (live_bytes <= pgsm_peak.bytes + pgsm_peak.bytes / PEAK_STEP)
         return;
@@ -142,7 +142,7 @@ void pgsm_sum_add(struct pgsm_sum *s, const struct pgsm_note *note, u32 now_ms, 
 
 void pgsm_sum_end(struct pgsm_sum *s, const struct pgsm_note *note, u32 now_ms, u32 cpu)
 {
-    look_at_peak(now_ms);
+    pgsm_sums_look(now_ms);
     change_live(s, note, -1);
     pgsm_sum_add(s, note, now_ms, cpu);
 }

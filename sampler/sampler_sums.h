@@ -37,6 +37,7 @@ void pgsm_sum_end(struct pgsm_sum *s, const struct pgsm_note *note, u32 now_ms, 
 /* Adds an object that lives on to a copy of the sum. */
 void pgsm_sum_add(struct pgsm_sum *s, const struct pgsm_note *note, u32 now_ms, u32 cpu);
 void pgsm_sum_live(const struct pgsm_sum *s, double *bytes, double *objects, bool at_peak);
+void pgsm_sums_look(u32 now_ms); /* whether this is a new peak */
 void pgsm_sums_clear(void);
 
 #pragma GCC visibility pop

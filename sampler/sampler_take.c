@@ -23,10 +23,11 @@ static struct pgsm_seen *seen_of(struct pgsm_window *w, u32 number, u32 serial)
 void pgsm_take(u32 window, u64 address, u32 bytes, u32 accesses, bool store)
 {
     const struct pgsm_note *note = pgsm_note_at(address);
-    (void)bytes;
     if (!note || note->state != PGSM_LIVE || !note->context)
         return;
     struct pgsm_seen *seen = seen_of(&pgsm_windows[window], (u32)(note - pgsm_notes), note->serial);
+    /* As the exact profile counts library functions, which is where most wide accesses are. */
+    const u32 words = (bytes + 7) / 8, n = words > accesses ? words : accesses;
     if (seen)
-        *(store ? &seen->stores : &seen->loads) += accesses;
+        *(store ? &seen->stores : &seen->loads) += n;
 }

@@ -1,5 +1,6 @@
 // Allocates, grows and frees at random in threads, by all functions, and checks each byte.
-// stress THREADS ROUNDS SEED [plain]; plain: without what some allocators end a program for
+// stress THREADS ROUNDS SEED [plain]; plain: without what some allocators
+// do otherwise
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -13,6 +14,7 @@
 
 using Object = std::pair<unsigned char *, size_t>;
 
+static bool plain;
 static std::mutex mutex;
 static std::vector<Object> shared; // freed by another thread than it was made by
 
@@ -76,7 +78,7 @@ struct Work {
         default:
             return static_cast<unsigned char *>(malloc(n));
         }
-        require(!n || reinterpret_cast<uintptr_t>(p) % align == 0, "alignment");
+        require(plain || reinterpret_cast<uintptr_t>(p) % align == 0, "alignment");
         return static_cast<unsigned char *>(p);
     }
 
@@ -177,7 +179,8 @@ int main(int argc, char **argv)
     const int threads = argc > 1 ? atoi(argv[1]) : 4, rounds = argc > 2 ? atoi(argv[2]) : 100000;
     const unsigned seed = argc > 3 ? static_cast<unsigned>(atoi(argv[3])) : 1;
     std::vector<std::thread> all;
-    if (argc <= 4)
+    plain = argc > 4;
+    if (!plain)
         edges();
     zeros();
     for (int i = 0; i < threads; i++)
