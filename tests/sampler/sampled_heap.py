@@ -24,8 +24,11 @@ from harness import Cases, Skip, require, run, tool  # noqa: E402
 PGOKIT, SHARED = map(os.path.abspath, sys.argv[1:3])
 PROGRAMS = os.path.join(HERE, "programs")
 SAMPLES, SAMPLED = 9, 64
+# All samples, whatever they cost, and no windows, which would take as much again.
+ALL = "budget=1000:accesses=0"
 KILLS = int(os.environ.get("PGOKIT_TEST_KILLS", "60"))
-Site = collections.namedtuple("Site", "objects bytes samples count_variance size_variance")
+Site = collections.namedtuple("Site", "objects bytes samples count_variance size_variance "
+                                      "accesses access_variance", defaults=(0, 0))
 
 
 def build(folder, name, *flags, compiler=None):
@@ -73,7 +76,8 @@ class Profile:
             row = samples[stack]
             self.sites[name] = Site(old.objects + mib[0], old.bytes + mib[1],
                                     old.samples + row[0], old.count_variance + row[2],
-                                    old.size_variance + row[3])
+                                    old.size_variance + row[3], old.accesses + mib[2],
+                                    old.access_variance + row[4])
 
 
 def truth_of(out):
@@ -100,14 +104,14 @@ def is_exact_in_total(folder, threads):
 
 
 def is_in_interval(folder, distance):
-    """About 95 of 100 intervals of 95 % hold what the program knows, over many seeds, and the mean over
-    all of them is right."""
+    """About 95 of 100 intervals of 95 % hold what the program knows, over many seeds, and the
+    mean over all of them is right."""
     program = build(folder, "sites.c")
     seeds, right, cases = 40, 0, 0
     sums = collections.defaultdict(lambda: [0, 0, 0, 0])
     for seed in range(1, seeds + 1):
         out = sampled(folder, [program, "6000", "1"],
-                      options=f"sample={distance}:budget=1000:seed={seed}").stdout
+                      options=f"sample={distance}:{ALL}:seed={seed}").stdout
         truth = truth_of(out)
         sites = Profile(os.path.join(folder, "heap.raw"), program).sites
         for name, exact in truth.items():
@@ -153,11 +157,13 @@ def library(name):
 
 
 def stress_before(folder, name):
-    stress(folder, "sample=500:limit=64:budget=1000", before=library(name), how=["plain"])
+    stress(folder, f"sample=500:limit=64:{ALL}", before=library(name),
+           how=["plain"])
 
 
 def stress_linked(folder, name):
-    stress(folder, "sample=500:limit=64:budget=1000", flags=["-Wl,--no-as-needed", library(name)], how=["plain"])
+    stress(folder, f"sample=500:limit=64:{ALL}", flags=["-Wl,--no-as-needed", library(name)],
+           how=["plain"])
 
 
 def runs_processes(folder):
@@ -165,7 +171,7 @@ def runs_processes(folder):
     its own."""
     program = build(folder, "processes.c")
     plain = run([program], folder).stdout
-    result = sampled(folder, [program], out="p.%p.raw", options="sample=2000:budget=1000")
+    result = sampled(folder, [program], out="p.%p.raw", options=f"sample=2000:{ALL}")
     require(result.stdout == plain, f"{result.stdout} is not {plain}")
     require(not result.stderr, result.stderr)
     files = [name for name in os.listdir(folder) if name.endswith(".raw")]
@@ -176,7 +182,7 @@ def runs_processes(folder):
 def is_full(folder):
     """When the range is full, a line says so and the program goes on."""
     program = build(folder, "sites.c")
-    result = sampled(folder, [program, "60000", "2"], options="sample=16:budget=1000:limit=1")
+    result = sampled(folder, [program, "60000", "2"], options=f"sample=16:{ALL}:limit=1")
     require(result.stderr.count("\n") <= 1, result.stderr)
     run([PGOKIT, "check", "heap.raw"], folder)
 
@@ -211,7 +217,7 @@ def is_refused(folder):
     """Wrong memory ends the program with a line, as with the C library."""
     program = build(folder, "wrong.c")
     for what in ("double", "inside"):
-        result = sampled(folder, [program, what], options="sample=1:budget=1000", status=None)
+        result = sampled(folder, [program, what], options=f"sample=1:{ALL}", status=None)
         require(result.returncode == -signal.SIGABRT and "heap sampler: free()" in result.stderr,
                 f"{what}: status {result.returncode}, {result.stderr}")
 
@@ -245,6 +251,21 @@ REAL = [
 ]
 
 
+def counts_accesses(folder, threads):
+    """Loads and stores of each site are within their interval, on a program that knows them."""
+    program = build(folder, "uses.c")
+    out = sampled(folder, [program, "1200", str(threads)], options="sample=2000:budget=100").stdout
+    profile = Profile(os.path.join(folder, "heap.raw"), program)
+    notes = []
+    for name, _, loads, stores in map(str.split, out.splitlines()):
+        exact, site = int(loads) + int(stores), profile.sites[name]
+        half = 1.96 * math.sqrt(site.access_variance)
+        notes.append(f"{name}: {site.accesses / exact:.3f} of the accesses, +- {half / exact:.3f}")
+        require(abs(site.accesses - exact) <= 2 * half, f"{name}: exactly {exact}\n" + notes[-1])
+        require(name == "seldom" or half < 0.5 * exact, f"{name} is unsure\n" + notes[-1])
+    return notes
+
+
 def is_as_without(folder, argv):
     program = tool(argv[0])
     env = {"LC_ALL": "C"}
@@ -252,7 +273,7 @@ def is_as_without(folder, argv):
     env["LC_ALL"] = "C"
     result = run([program, *argv[1:]], folder, status=None, env={
         **env, "LD_PRELOAD": SHARED,
-        "PGOKIT_SAMPLED_HEAP_OPTIONS": f"out={folder}/%e.%p.raw:sample=3000:budget=1000"})
+        "PGOKIT_SAMPLED_HEAP_OPTIONS": f"out={folder}/%e.%p.raw:sample=3000:{ALL}"})
     require(result.returncode == plain.returncode, f"status {result.returncode}: {result.stderr}")
     require(result.stdout == plain.stdout, "another output")
     require(result.stderr == plain.stderr, result.stderr)
@@ -281,8 +302,10 @@ def main():
         cases.run(f"totals are exact, with {threads} more threads", is_exact_in_total, threads)
     for distance in (3000, 30000):
         cases.run(f"estimates of one sample for {distance} B", is_in_interval, distance)
-    for options in ("sample=1:limit=400:budget=1000", "sample=300:limit=64:budget=1000",
-                    "sample=20000", "enabled=0"):
+    for threads in (1, 3):
+        cases.run(f"accesses, with {threads} threads", counts_accesses, threads)
+    for options in (f"sample=1:limit=400:{ALL}", f"sample=300:limit=64:{ALL}",
+                    "sample=20000:budget=200", "sample=2000:budget=30", "enabled=0"):
         cases.run(f"stress with {options}", stress, options)
     for name in ("jemalloc", "tcmalloc_minimal", "mimalloc"):
         cases.run(f"stress before {name}", stress_before, name)
