@@ -38,7 +38,7 @@ void *rallocx(void *p, size_t n, int flags)
 {
     if (PGG_LIKELY(!pgsm_is_inside(p)))
         return pgsm_next.rallocx ? pgsm_next.rallocx(p, n, flags) : NULL;
-    const size_t had = pgsm_object_bytes(p);
+    const size_t had = pgsm_object_usable(p);
     void *to = pgsm_next.mallocx ? pgsm_next.mallocx(n, flags) : NULL;
     if (!to)
         return NULL;

@@ -182,15 +182,9 @@ void pgsm_end(void *p)
 size_t pgsm_object_usable(const void *p)
 {
     const struct pgsm_note *note = pgsm_note_of(p);
-    return note ? pgsm_usable(note) : 0;
-}
-
-size_t pgsm_object_bytes(const void *p)
-{
-    const struct pgsm_note *note = pgsm_note_of(p);
     if (PGG_UNLIKELY(!note || note->state != PGSM_LIVE))
-        is_wrong("realloc(): invalid pointer");
-    return note->size;
+        is_wrong("invalid pointer");
+    return pgsm_usable(note);
 }
 
 /* ---- realloc ---- */
@@ -212,9 +206,10 @@ static bool again_in_place(struct pgsm_note *note, size_t bytes, u32 context, do
     return true;
 }
 
+/* A program may use all that malloc_usable_size said, not only what it asked for. */
 static void copy(struct pgsm_note *to, const struct pgsm_note *from)
 {
-    const size_t bytes = from->size < to->size ? from->size : to->size;
+    const size_t had = pgsm_usable(from), bytes = had < to->size ? had : to->size;
     if (!pgsm_range_move(from, to))
         pgg_copy((void *)pgsm_start(to), (const void *)pgsm_start(from), bytes);
 }

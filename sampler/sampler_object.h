@@ -23,8 +23,7 @@ void pgsm_end(void *p);
 /* realloc of an object of the range, which pgsm_count did not count yet; bytes > 0. `*out`: what
  * realloc returns. False: it is to move to memory of the program's allocator. */
 bool pgsm_again(void *p, size_t bytes, const void *frame, void **out);
-size_t pgsm_object_usable(const void *p);
-size_t pgsm_object_bytes(const void *p); /* that the program asked for */
+size_t pgsm_object_usable(const void *p); /* bytes that the program may use; p is alive */
 /* Without a program's own allocator so far: memory for what is freed like an object, but is of no
  * profile. */
 void *pgsm_begin_unseen(size_t bytes, size_t align);

@@ -167,7 +167,7 @@ static struct pgsm_note *take_slot(size_t bytes, size_t align, bool zero)
     free_spans -= !span->live++ && free_spans;
     *note = (struct pgsm_note){.at = note->at, .class = note->class, .serial = note->serial + 1};
     if (zero)
-        pgg_zero((void *)pgsm_start(note), bytes);
+        pgg_zero((void *)pgsm_start(note), span->slot_bytes); /* all that may be used */
     return note;
 }
 
@@ -204,7 +204,7 @@ static struct pgsm_note *take_run(size_t bytes, size_t align, bool zero)
         return NULL;
     struct pgsm_note *note = &pgsm_notes[run];
     if (zero && !clean)
-        pgg_zero((void *)pgsm_start(note), bytes);
+        pgg_zero((void *)pgsm_start(note), pgsm_usable(note));
     return note;
 }
 

@@ -51,7 +51,7 @@ void *pgsm_slow_realloc(void *p, size_t n)
 
 void *pgsm_slow_realloc_inside(void *p, size_t n)
 {
-    const size_t had = pgsm_object_bytes(p);
+    const size_t had = pgsm_object_usable(p);
     void *to;
     if (!n) { /* some allocators return an object, others do not */
         to = pgsm_next.malloc(1);

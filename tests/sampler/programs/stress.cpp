@@ -84,9 +84,11 @@ struct Work {
 
     void add()
     {
-        const size_t n = size();
+        size_t n = size();
         unsigned char *p = make(n);
         require(p, "no memory");
+        if (next() % 4 == 0) // as redis does
+            n = malloc_usable_size(p);
         memset(p, value_of(n), n);
         objects.push_back({p, n});
     }
