@@ -166,12 +166,12 @@ def stress_linked(folder, name):
            how=["plain"])
 
 
-def runs_processes(folder):
+def runs_processes(folder, options):
     """fork, vfork, exec, threads that fork, _exit: as without, and each process has a profile of
     its own."""
     program = build(folder, "processes.c")
     plain = run([program], folder).stdout
-    result = sampled(folder, [program], out="p.%p.raw", options=f"sample=2000:{ALL}")
+    result = sampled(folder, [program], out="p.%p.raw", options=options)
     require(result.stdout == plain, f"{result.stdout} is not {plain}")
     require(not result.stderr, result.stderr)
     files = [name for name in os.listdir(folder) if name.endswith(".raw")]
@@ -266,14 +266,14 @@ def counts_accesses(folder, threads):
     return notes
 
 
-def is_as_without(folder, argv):
+def is_as_without(folder, argv, options):
     program = tool(argv[0])
     env = {"LC_ALL": "C"}
     plain = run([program, *argv[1:]], folder, env=env, status=None)
     env["LC_ALL"] = "C"
     result = run([program, *argv[1:]], folder, status=None, env={
         **env, "LD_PRELOAD": SHARED,
-        "PGOKIT_SAMPLED_HEAP_OPTIONS": f"out={folder}/%e.%p.raw:sample=3000:{ALL}"})
+        "PGOKIT_SAMPLED_HEAP_OPTIONS": f"out={folder}/%e.%p.raw:{options}"})
     require(result.returncode == plain.returncode, f"status {result.returncode}: {result.stderr}")
     require(result.stdout == plain.stdout, "another output")
     require(result.stderr == plain.stderr, result.stderr)
@@ -310,13 +310,15 @@ def main():
     for name in ("jemalloc", "tcmalloc_minimal", "mimalloc"):
         cases.run(f"stress before {name}", stress_before, name)
         cases.run(f"stress, linked with {name}", stress_linked, name)
-    cases.run("processes", runs_processes)
+    for options in (f"sample=2000:{ALL}", "sample=2000:budget=100"):
+        cases.run(f"processes, {options}", runs_processes, options)
     cases.run("a full range", is_full)
     cases.run(f"{KILLS} kills", survives_kills)
     cases.run("frees of what is no object", is_refused)
     cases.run("readers", is_read_by_others)
     for argv in REAL:
-        cases.run(f"{argv[0]} is as without", is_as_without, argv)
+        for options in (f"sample=3000:{ALL}", "budget=100"):
+            cases.run(f"{argv[0]} is as without, {options}", is_as_without, argv, options)
     cases.finish()
 
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SITE __attribute__((noinline, noipa))
+#define SITE __attribute__((noinline))
 
 enum { SITES = 6, KEPT = 512 };
 struct sums {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SITE __attribute__((noinline, noipa))
+#define SITE __attribute__((noinline))
 
 enum { OBJECTS = 20000, WORDS = 32 };
 struct object {

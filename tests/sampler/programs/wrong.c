@@ -5,10 +5,11 @@
 int main(int argc, char **argv)
 {
     char *volatile p[64];
+    volatile int off = 16;
     for (int i = 0; i < 64; i++)
         p[i] = malloc(1000);
     if (argc > 1 && !strcmp(argv[1], "inside"))
-        free(p[63] + 16);
+        free(p[63] + off);
     free(p[63]);
     free(p[63]);
     return 0;
