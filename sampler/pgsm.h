@@ -9,7 +9,7 @@
  *   sampler_next.c                      the functions of the program's own allocator
  *   sampler_slow.c                      what is left to do where the count is down
  *   sampler_draw.c                      distances between samples, and what one stands for
- *   sampler_object.c                    begin and end of a sampled object
+ *   sampler_object.c, sampler_probe.h   begin and end of a sampled object
  *   sampler_range.c, sampler_pages.c    memory of sampled objects
  *   sampler_sums.c                      what is known of a call stack
  *   sampler_take.c, sampler_window.c    loads and stores that the recorder's windows see

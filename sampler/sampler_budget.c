@@ -12,7 +12,7 @@
 enum {
     PERIOD_MS = 50,
     PERIOD_NS = 2000000,  /* of processor time: with less, the share says little */
-    MOST_TICKS = 1 << 20, /* of a visit: what takes longer waited for a processor */
+    MOST_TICKS = 1 << 18, /* of a visit: what takes longer waited for a processor */
     FIRST_MEAN = 128 << 10,
     LEAST_MEAN = 4 << 10,
     MOST_MEAN = 1 << 30,

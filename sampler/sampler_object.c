@@ -7,6 +7,7 @@
 #include "sampler_budget.h"
 #include "sampler_dump.h"
 #include "sampler_lock.h"
+#include "sampler_probe.h"
 #include "sampler_sums.h"
 #include "sampler_time.h"
 #include "sampler_window.h"
@@ -78,10 +79,13 @@ static void note_begin(struct pgsm_note *note, u32 context, double times)
     note->times = times;
     note->born_ms = pgsm_now_ms();
     note->cpu = (uint16_t)pgsm_cpu();
-    if (sum)
-        pgsm_sum_begin(sum, note);
-    else
+    if (!sum) {
         pgsm_dropped++;
+        return;
+    }
+    pgsm_sum_begin(sum, note);
+    pgsm_probe_alloc((const void *)pgsm_start(note), note->size,
+                     (u64)((double)note->size * times + 0.5));
 }
 
 void *pgsm_begin(size_t bytes, size_t align, bool zero, const void *frame)
@@ -123,11 +127,21 @@ static PGG_COLD __attribute__((noreturn)) void is_wrong(const char *what)
     abort();
 }
 
-static void end_note(struct pgsm_note *note)
+/* Of no profile is what no sum has: it was made before sampling began, or in another process. */
+static void end_sampled(const struct pgsm_note *note)
 {
     struct pgsm_sum *sum = note->context ? pgsm_sum_of(note->context) : NULL;
-    if (sum && !pgsm_window_keeps(note, pgsm_now_ms(), pgsm_cpu()))
-        pgsm_sum_end(sum, note, pgsm_now_ms(), pgsm_cpu());
+    if (!sum)
+        return;
+    pgsm_probe_free((const void *)pgsm_start(note));
+    const u32 now_ms = pgsm_now_ms(), cpu = pgsm_cpu();
+    if (!pgsm_window_keeps(note, now_ms, cpu))
+        pgsm_sum_end(sum, note, now_ms, cpu);
+}
+
+static void end_note(struct pgsm_note *note)
+{
+    end_sampled(note);
     pgsm_range_give(note);
 }
 
@@ -193,11 +207,9 @@ size_t pgsm_object_usable(const void *p)
 static bool again_in_place(struct pgsm_note *note, size_t bytes, u32 context, double times)
 {
     const struct pgsm_note before = *note;
-    struct pgsm_sum *sum = before.context ? pgsm_sum_of(before.context) : NULL;
     if (!pgsm_range_resize(note, bytes))
         return false;
-    if (sum && !pgsm_window_keeps(&before, pgsm_now_ms(), pgsm_cpu()))
-        pgsm_sum_end(sum, &before, pgsm_now_ms(), pgsm_cpu());
+    end_sampled(&before);
     note->loads = note->stores = 0;
     note->hits = note->context = 0;
     note->serial++;

@@ -11,6 +11,7 @@ import collections
 import math
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -222,6 +223,26 @@ def is_refused(folder):
                 f"{what}: status {result.returncode}, {result.stderr}")
 
 
+def has_probes(folder):
+    """The notes say where the probes are, and what is in which register there."""
+    out = run([tool("readelf"), "-nW", SHARED], folder).stdout
+    found = re.findall(r"Provider: (\w+)\s+Name: (\w+)\s+Location: (0x\w+), Base: (0x\w+), "
+                       r"Semaphore: (0x0+)\s+Arguments: (.*)", out)
+    operand = r"8@(%r\w+|x\d+)"
+    arguments = {"alloc": " ".join([operand] * 3), "free": operand}
+    require({row[1] for row in found} == set(arguments), f"probes: {found}\n{out}")
+    base = [line.split() for line in run([tool("readelf"), "-SW", SHARED], folder).stdout
+            .replace("[ ", "[").splitlines() if " .stapsdt.base " in line]
+    require(len(base) == 1, "no section .stapsdt.base")
+    for provider, name, location, of_base, _, text in found:
+        require(provider == "otel_memory" and re.fullmatch(arguments[name], text.strip()),
+                f"{provider}:{name}({text})")
+        require(int(of_base, 16) == int(base[0][3], 16), f"base {of_base}, the section {base}")
+        code = run([tool("objdump"), "-d", f"--start-address={location}",
+                    f"--stop-address={int(location, 16) + 1:#x}", SHARED], folder).stdout
+        require("nop" in code, code)
+
+
 REAL = [
     ["python3", "-c", "import json; print(len(json.dumps([{'a': i} for i in range(20000)])))"],
     ["perl", "-e", "my %h; $h{$_} = $_ x 3 for 1..20000; print scalar(keys %h)"],
@@ -316,6 +337,7 @@ def main():
     cases.run(f"{KILLS} kills", survives_kills)
     cases.run("frees of what is no object", is_refused)
     cases.run("readers", is_read_by_others)
+    cases.run("probes", has_probes)
     for argv in REAL:
         for options in (f"sample=3000:{ALL}", "budget=100"):
             cases.run(f"{argv[0]} is as without, {options}", is_as_without, argv, options)
