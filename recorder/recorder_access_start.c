@@ -30,9 +30,9 @@ static void before_confined(u32 takes)
 
 bool pgbr_start_for_accesses(u32 budget_permille)
 {
-    static bool begun;
-    if (!begun) {
-        begun = true;
+    static bool started;
+    if (!started) {
+        started = true;
         if (pgbr_real_alone())
             pgbr_say("recording no branches", "the sampled heap profile of the process has the "
                                               "recorder, which counts accesses");

@@ -10,15 +10,24 @@
 #include "recorder_writer.h"
 
 enum {
-    SPAN = 32768,         /* cycles, for which a stretch warms up, and for which it is timed */
-    LEAST = 4096,         /* of short stretches */
+    WARM = 262144, /* cycles, in which copies and their data come into caches; then: */
+    SPAN = 32768,  /* cycles, whose branches are counted */
+    UNITS = SPAN * PGBR_SPAN_UNIT,
     FIRST_PIECE = 4,      /* branches, after which time is looked at, and then: */
     PIECES = 8,           /* of a span, about */
+    AVERAGED = 32,        /* spans */
+    PLACES = 4096,        /* whose spans are distinguished, */
+    PLACE_BYTES = 256,    /* of so much code */
+    FEW = 16,             /* branches to one of which C is asked for what it does not know */
     SPEED_UNIT = 16,      /* parts of cycles of a branch */
     INTERRUPTED = 500000, /* cycles of a piece, about: another thread ran */
-    OWN = 2,              /* cycles that counting adds to a branch, about */
-    STUB = 60,            /* and to one for which C is asked, besides what C takes */
-    MOST = 2500000,       /* cycles, after which it is looked whether signals wait */
+    OWN = 2,              /* cycles that counting adds to a branch, about, */
+    OWN_INDIRECT = 6,     /* and looking up to an indirect one that is foreseen */
+    BRANCH = 10,          /* that a branch takes in the program, about, where it is not timed */
+    STUB = 60,            /* that going to C and back takes, about, if all was known */
+    ASK_FIRST = 300,      /* that asking C takes, besides C itself, as long as it is not known */
+    ASK_STEP = 8,
+    MOST = 2500000, /* cycles, after which it is looked whether signals wait */
 };
 enum { WARMING, TIMING, LEADING }; /* parts of a stretch */
 
@@ -30,6 +39,12 @@ static uint8_t *put_jump(struct pgbr_writer *w)
     pgbr_put(w, 0xe9, 1);
     pgbr_put(w, 0, 4);
     return w->at - 4;
+}
+
+static bool leads(const uint8_t *jump, u64 to)
+{
+    const u64 next = (u64)jump - PGBR_CODE_BYTES + 4;
+    return *(const u32 *)(const void *)jump == (u32)(to - next);
 }
 
 static void lead(uint8_t *jump, u64 to)
@@ -152,7 +167,8 @@ static void put_indirect(struct pgbr_writer *w, const struct pgbr_block *b)
     to_here(w, first);
     pgbr_put(w, 0x08528b48, 4); /* mov 8(%rdx), %rdx */
     pgbr_put_beside(w, PGBR_STORE, PGBR_RDX, &w->x->jump_to);
-    pgbr_put_beside(w, 0xff, 1, &w->x->left); /* dec */
+    pgbr_put_beside(w, 0xff, 0, &w->x->indirect); /* inc */
+    pgbr_put_beside(w, 0xff, 1, &w->x->left);     /* dec */
     uint8_t *last = put_skip(w, 0x74);
     if (calls)
         put_push(w, b, PGBR_RDX);
@@ -205,15 +221,46 @@ void pgbr_put_counting(struct pgbr_writer *w, struct pgbr_block *b)
 
 /* ---- running ---- */
 
-void pgbr_begin_stretch(struct pgbr_engine *x, u64 others, u32 cut)
+/* Mean of spans that began at a place of the program, and of all: branches in so much of its time.
+ * Two places may share one. */
+static struct place {
+    u32 in_span, n;
+} places[PLACES], everywhere = {UNITS / PGBR_CYCLES_OF_A_BRANCH, 0};
+
+static struct place *place_of(u64 pc)
 {
-    const u64 span = SPAN >> cut;
-    x->part = WARMING;
-    x->span = span > LEAST ? span : LEAST;
-    x->others = others;
-    x->time = x->counted = x->speed = 0;
+    return &places[(pc / PLACE_BYTES ^ pc / PLACE_BYTES / PLACES) % PLACES];
+}
+
+static void add_span(struct place *p, u64 in_span)
+{
+    const u32 n = __atomic_load_n(&p->n, __ATOMIC_RELAXED), more = n < AVERAGED ? n + 1 : n;
+    const i64 mean = n ? __atomic_load_n(&p->in_span, __ATOMIC_RELAXED) : 0;
+    __atomic_store_n(&p->in_span, (u32)(mean + ((i64)in_span - mean) / (i64)more),
+                     __ATOMIC_RELAXED);
+    __atomic_store_n(&p->n, more, __ATOMIC_RELAXED);
+}
+
+static u64 in_span_at(u64 pc)
+{
+    const struct place *p = place_of(pc);
+    return __atomic_load_n(p->n ? &p->in_span : &everywhere.in_span, __ATOMIC_RELAXED);
+}
+
+void pgbr_begin_stretch(struct pgbr_engine *x, u64 pc, u64 others, bool timed)
+{
+    x->part = timed ? WARMING : LEADING;
+    x->timed = timed;
+    x->news = 0;
+    x->in_span = in_span_at(pc);
+    x->speed = x->in_span ? SPEED_UNIT * UNITS / x->in_span : SPEED_UNIT;
+    x->others = timed ? others : 0;
+    x->piece = x->left = timed ? FIRST_PIECE : others + 1;
+    x->time = x->counted = 0;
     x->paused = x->paused_before = x->ran = 0;
-    x->piece = x->left = FIRST_PIECE;
+    x->indirect = x->indirect_before = 0;
+    x->asked_left = UINT64_MAX; /* the first one is not timed */
+    x->ask = x->ask ? x->ask : ASK_FIRST;
     x->from = __builtin_ia32_rdtsc();
 }
 
@@ -221,7 +268,8 @@ static void begin_piece(struct pgbr_engine *x, u64 branches, u64 now)
 {
     x->piece = x->left = branches;
     x->paused_before += x->paused;
-    x->paused = 0;
+    x->indirect_before += x->indirect;
+    x->paused = x->indirect = 0;
     x->from = now;
 }
 
@@ -229,7 +277,7 @@ static void begin_piece(struct pgbr_engine *x, u64 branches, u64 now)
  * another thread has run meanwhile, as long as the one before. */
 static u64 time_of_piece(const struct pgbr_engine *x, u64 now)
 {
-    const u64 all = now - x->from, own = x->paused + OWN * x->piece,
+    const u64 all = now - x->from, own = x->paused + OWN * x->piece + OWN_INDIRECT * x->indirect,
               took = all > own + x->piece ? all - own : x->piece;
     return took > INTERRUPTED && x->speed ? x->speed * x->piece / SPEED_UNIT : took;
 }
@@ -237,7 +285,7 @@ static u64 time_of_piece(const struct pgbr_engine *x, u64 now)
 /* A part of a span of time. The speed may change, so that the next one is not much longer. */
 static u64 next_piece(const struct pgbr_engine *x)
 {
-    const u64 branches = x->span / PIECES * SPEED_UNIT / x->speed, most = 8 * x->piece;
+    const u64 branches = SPAN / PIECES * SPEED_UNIT / x->speed, most = 8 * x->piece;
     return !branches ? 1 : branches < most ? branches : most;
 }
 
@@ -254,15 +302,30 @@ static void begin_others(struct pgbr_engine *x, u64 now)
     begin_piece(x, branches, now);
 }
 
-/* A span has this many branches, in parts of UNIT: of the last piece, those in it. */
+/* Of the last piece, branches that are still in the span. */
 static void span_ends(struct pgbr_engine *x, u64 took)
 {
-    const u64 beyond = x->time - x->span;
-    x->in_span = x->counted * PGBR_SPAN_UNIT - x->piece * PGBR_SPAN_UNIT * beyond / took;
+    const u64 beyond = x->time - SPAN,
+              in_span = x->counted * PGBR_SPAN_UNIT - x->piece * PGBR_SPAN_UNIT * beyond / took;
+    add_span(place_of(x->span_pc), in_span);
+    add_span(&everywhere, in_span);
+    x->in_span = in_span_at(x->span_pc);
+}
+
+/* A short stretch shows the speed, as long as no span has, if most of what it met was known. */
+static void learn_from_short(struct pgbr_engine *x, u64 now)
+{
+    if (x->timed || x->ran || everywhere.n || x->news * FEW >= x->piece)
+        return;
+    const u64 in_span = UNITS * x->piece / time_of_piece(x, now);
+    __atomic_store_n(&everywhere.in_span, (u32)in_span, __ATOMIC_RELAXED);
+    x->in_span = in_span;
 }
 
 static void next_part(struct pgbr_engine *x, u64 now)
 {
+    if (x->part >= LEADING)
+        learn_from_short(x, now);
     x->ran += x->piece;
     if (x->part >= LEADING) {
         begin_others(x, now);
@@ -272,13 +335,14 @@ static void next_part(struct pgbr_engine *x, u64 now)
     x->time += took;
     x->counted += x->piece;
     x->speed = took * SPEED_UNIT / x->piece;
-    if (x->time < x->span) {
+    if (x->time < (x->part == WARMING ? WARM : SPAN)) {
         begin_piece(x, next_piece(x), now);
         return;
     }
     if (x->part == TIMING)
         span_ends(x, took);
     x->time = x->counted = 0;
+    x->span_pc = x->at;
     if (++x->part == LEADING)
         begin_others(x, now);
     else
@@ -287,19 +351,20 @@ static void next_part(struct pgbr_engine *x, u64 now)
 
 u64 pgbr_native_cycles(const struct pgbr_engine *x, u64 branches)
 {
-    return x->in_span ? branches * x->span * PGBR_SPAN_UNIT / x->in_span : 0;
+    return x->in_span ? branches * UNITS / x->in_span : 0;
 }
 
 u64 pgbr_added_cycles(const struct pgbr_engine *x)
 {
-    return x->paused_before + x->paused + OWN * x->ran;
+    return x->paused_before + x->paused + OWN * x->ran +
+           OWN_INDIRECT * (x->indirect_before + x->indirect);
 }
 
 /* Rounded up or down at random, so that short ones are right in the mean; 0: none. */
 u64 pgbr_length_after(const struct pgbr_engine *x, u64 branches, u64 random)
 {
-    const u64 cycles = branches * PGBR_CYCLES_OF_A_BRANCH, unit = x->span * PGBR_SPAN_UNIT,
-              length = (cycles * x->in_span + random % unit) / unit;
+    const u64 cycles = branches * PGBR_CYCLES_OF_A_BRANCH,
+              length = (cycles * x->in_span + random % UNITS) / UNITS;
     return length < PGBR_WINDOW_MAX ? length : PGBR_WINDOW_MAX;
 }
 
@@ -310,22 +375,37 @@ static bool may_change(u64 pc)
     return !m || m->may_change;
 }
 
-static void know_target(struct pgbr_engine *x, struct pgbr_block *b, bool taken, u64 code)
+/* False: the copy knows it already, and C was asked only as a piece ended. */
+static bool know_target(struct pgbr_engine *x, struct pgbr_block *b, bool taken, u64 code)
 {
     const u64 target = x->at;
     if (may_change(b->pc) || may_change(target))
-        return;
+        return true;
     if (b->branch.kind >= PGBR_JUMP_TO) {
         struct pgbr_target *known = pgbr_targets_of(x, target);
+        if (known[0].pc == target && known[0].code == code)
+            return false;
         if (known[0].pc != target)
             known[1] = known[0];
         known[0] = (struct pgbr_target){target, code};
     } else if (b->link[taken]) {
+        if (leads(b->link[taken], code))
+            return false;
         lead(b->link[taken], code);
         if (b->gate)
             lead(b->gate, (u64)b->gate - PGBR_CODE_BYTES + 4);
         pgg_serialize();
     }
+    return true;
+}
+
+/* What it takes to come here and to go back, with code that was just changed and data that are no
+ * longer near. It is the median of times between two questions with no branch between them. */
+static void time_question(struct pgbr_engine *x, u64 now)
+{
+    const u64 passed = now - x->asked_at, branches = x->asked_left - x->left;
+    if (x->asked_new && branches <= 1 && passed < INTERRUPTED)
+        x->ask += passed > x->ask + BRANCH ? ASK_STEP : x->ask > ASK_STEP ? -(u64)ASK_STEP : 0;
 }
 
 /* A copy has counted its branch already if it knew what to do but the target, or if it was the last
@@ -335,6 +415,7 @@ u64 pgbr_count_on(struct pgbr_engine *x, struct pgbr_block *b)
     const u64 began = __builtin_ia32_rdtsc(), generation = x->generation;
     const uint8_t kind = b->branch.kind;
     bool taken = false;
+    time_question(x, began);
     x->at = b->last;
     if (kind >= PGBR_SYSTEM) {
         pgbr_make_call(x, b);
@@ -347,8 +428,11 @@ u64 pgbr_count_on(struct pgbr_engine *x, struct pgbr_block *b)
             next_part(x, began);
     }
     const u64 code = pgbr_go_on(x);
-    if (x->generation == generation) /* or else the block is no more */
-        know_target(x, b, taken, code);
-    x->paused += __builtin_ia32_rdtsc() - began + STUB;
+    x->asked_new = x->generation != generation || /* or else the block is no more */
+                   know_target(x, b, taken, code);
+    x->news += x->asked_new;
+    x->asked_left = x->left;
+    x->asked_at = __builtin_ia32_rdtsc();
+    x->paused += x->asked_at - began + (x->asked_new ? x->ask : STUB);
     return code;
 }

@@ -14,7 +14,7 @@
 #pragma GCC visibility push(hidden)
 
 enum {
-    PGBR_COUNTING_MOST = 220,    /* bytes of what follows a block, without the jump to C */
+    PGBR_COUNTING_MOST = 230,    /* bytes of what follows a block, without the jump to C */
     PGBR_CYCLES_OF_A_BRANCH = 8, /* at which a window has the length that was asked for */
     PGBR_SPAN_UNIT = 16,         /* parts of a branch */
 };
@@ -22,8 +22,9 @@ enum {
 struct pgbr_writer;
 void pgbr_put_counting(struct pgbr_writer *w, struct pgbr_block *b);
 
-/* Before the first branch, of `others` that are not timed. The rest is shorter by `cut` halves. */
-void pgbr_begin_stretch(struct pgbr_engine *x, u64 others, u32 cut);
+/* Before the first branch, which comes after this place: a span is timed, unless that of others is
+ * to do, and then so many other branches follow. */
+void pgbr_begin_stretch(struct pgbr_engine *x, u64 pc, u64 others, bool timed);
 /* At the end of a block whose copy does not know where it goes on. */
 u64 pgbr_count_on(struct pgbr_engine *x, struct pgbr_block *b);
 /* The length of a window at the end of a whole stretch, which may be none, and how long so many

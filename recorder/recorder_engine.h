@@ -97,9 +97,14 @@ struct pgbr_engine {
     bool counts;                  /* its copies count branches and jump to each other */
     u32 part;                     /* of a stretch */
     u64 left, piece, ran, others; /* branches: of this piece, before it, of those to come */
+    u64 indirect, indirect_before; /* those that were looked up in a copy */
     u64 from;                     /* cycles, when the piece began */
     u64 paused, paused_before;    /* and in C, in the piece and before it */
-    u64 span, time, counted;      /* cycles to time, and timed so far, of so many branches */
+    u64 asked_at, asked_left, ask; /* when C was asked last, and cycles of asking it */
+    bool timed, asked_new;        /* a span of the stretch is; for what it did not know */
+    u64 news;                     /* how often, in a stretch */
+    u64 time, counted;            /* cycles that were timed, of so many branches */
+    u64 span_pc;                  /* where the span began */
     u64 speed, in_span;           /* parts of cycles for a branch; of branches in a span */
     u64 generation;               /* of blocks */
     u32 changes;                  /* of modules, when the stretch began */

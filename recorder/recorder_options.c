@@ -27,7 +27,7 @@ static const struct pgg_options table = {
 
 void pgbr_options_default(void)
 {
-    enum { BRANCHES = 1024, STRETCH = 30000 };
+    enum { BRANCHES = 1024, STRETCH = 5000 };
     pgg_options_reset(&table);
     pgbr_options.branches = BRANCHES;
     pgbr_options.stretch = STRETCH;

@@ -16,6 +16,8 @@ enum {
     STEP_FLAG = 0x100,
     INSNS_OF_A_BRANCH = 40,     /* beyond which a window is not worth its time */
     INSNS_AFTER_STRETCH = 1000, /* where it would be a bias to end it */
+    TIMED_CUT = PGBR_CUT_MOST / 2, /* up to which stretches are long enough to be timed, */
+    TIMED_EACH = 8,                /* as one of so many is */
 };
 #define CONTEXT_BYTES (offsetof(ucontext_t, uc_sigmask) + sizeof(u64))
 _Static_assert(CONTEXT_BYTES <= PGBR_CONTEXT_BYTES, "the thread has space for it");
@@ -128,7 +130,7 @@ static void begin(struct pgbr_engine *x, struct pgbr_thread *t, ucontext_t *cont
 
 /* Copies lead to each other, and the program's code is not looked at in between. So they are made
  * anew when a library was closed, or code was made writable. */
-static void prepare_stretch(struct pgbr_engine *x, struct pgbr_thread *t)
+static void prepare_stretch(struct pgbr_engine *x, struct pgbr_thread *t, u64 pc)
 {
     pgg_lock(&pgbr_lock);
     const u32 changes = pgbr_modules_changes();
@@ -136,7 +138,8 @@ static void prepare_stretch(struct pgbr_engine *x, struct pgbr_thread *t)
         pgbr_prepare_code(x);
     x->changes = changes;
     pgg_unlock(&pgbr_lock);
-    pgbr_begin_stretch(x, pgbr_random(t) % (2 * pgbr_options.stretch) >> t->cut, t->cut);
+    const bool timed = t->cut <= TIMED_CUT && !(pgbr_random(t) % TIMED_EACH);
+    pgbr_begin_stretch(x, pc, pgbr_random(t) % (2 * pgbr_options.stretch) >> t->cut, timed);
 }
 
 /* A thread whose stretches end early has shorter ones, and in the end every other window at once. A
@@ -183,7 +186,7 @@ void pgbr_on_tick(int sig, siginfo_t *info, void *context)
     }
     if (x) {
         if (x->counts)
-            prepare_stretch(x, t);
+            prepare_stretch(x, t, pgg_context_pc(context));
         begin(x, t, context, now_ns, pgbr_options.branches);
         if (pgbr_accesses.take && !x->counts)
             pgbr_weigh(x, t, NULL);

@@ -14,13 +14,16 @@
 #include <string.h>
 
 enum {
-    QUICK, /* a load in each turn of a loop */
-    SLOW,  /* the same and a store, with a division */
+    QUICK, /* a load in each turn of a loop of some 25 cycles */
+    SLOW,  /* the same and a store, in about 100 */
     FAR,   /* a load that waits for memory, and a store */
     ADDED, /* one instruction that reads and writes */
-    FILLED, COPIED, COPY, COMPARED, /* by string instructions */
-    WIDE,    /* loads of 16 bytes */
-    POINTER, /* targets of calls */
+    FILLED,
+    COPIED,
+    COPY,
+    COMPARED, /* by string instructions */
+    WIDE,     /* loads of 16 bytes */
+    POINTER,  /* targets of calls */
     ARRAYS,
     ARRAY_BYTES = 1 << 20,
     FAR_BYTES = 64 << 20,
@@ -29,7 +32,7 @@ enum {
     WORDS = (STRING_BYTES + 7) / 8, /* for which a string instruction counts */
 };
 
-static const char *const names[ARRAYS] = {"quick", "slow",   "far",      "added", "filled",
+static const char *const names[ARRAYS] = {"quick",  "slow", "far",      "added", "filled",
                                           "copied", "copy", "compared", "wide",  "pointer"};
 static char arrays[ARRAYS * ARRAY_BYTES + FAR_BYTES] __attribute__((aligned(4096)));
 static uint64_t exact[ARRAYS][2], seen[PGBR_WINDOWS_AT_ONCE][ARRAYS][2];
@@ -40,9 +43,8 @@ static char *array(int which)
     return arrays + (which == FAR ? ARRAYS : which) * ARRAY_BYTES;
 }
 
-__attribute__((target("general-regs-only"))) static void take(uint32_t window, uint64_t addr,
-                                                              uint32_t bytes, uint32_t accesses,
-                                                              bool store)
+__attribute__((target("general-regs-only"))) static void
+take(uint32_t window, uint64_t addr, uint32_t bytes, uint32_t accesses, bool store)
 {
     const uint64_t at = (addr - (uint64_t)arrays) / ARRAY_BYTES;
     (void)bytes;
@@ -62,17 +64,17 @@ static void window_ended(uint32_t window, uint64_t weight)
     __atomic_fetch_add(&with_hits, hits > 0, __ATOMIC_RELAXED);
 }
 
-#define KEEP __attribute__((noinline, noipa))
+#define KEEP __attribute__((noinline))
 
 static int rounds, turns;
 static const char *chosen;
 
 KEEP static void quick(volatile uint32_t *a)
 {
+    uint32_t x = 3;
     for (int i = 0; i < turns; i++) {
-        uint32_t x = a[i & 1023];
-        for (int k = 0; k < 4; k++) /* of no branch that is taken */
-            __asm__ volatile("imul %0, %0" : "+r"(x));
+        x ^= a[i & 1023];
+        __asm__ volatile(".rept 8; imul %0, %0; .endr" : "+r"(x));
     }
 }
 
@@ -81,7 +83,7 @@ KEEP static uint64_t slow(volatile uint64_t *a)
     uint64_t sum = 1;
     for (int i = 0; i < turns; i++) {
         sum += UINT64_C(0xffffffffffff) / (a[sum & 1023] | 1 | sum);
-        sum += UINT64_C(0xffffffffffff) / (1 | sum);
+        __asm__ volatile(".rept 24; imul %0, %0; .endr" : "+r"(sum));
         a[i & 1023] = sum;
     }
     return sum;
@@ -130,9 +132,7 @@ KEEP static void wide(const char *a)
                          : "xmm0");
 }
 
-KEEP static void nothing(void)
-{
-}
+KEEP static void nothing(void) {}
 
 KEEP static void calls(void (**a)(void))
 {
@@ -146,19 +146,32 @@ KEEP static void calls(void (**a)(void))
 
 static void know(int which, uint64_t loads, uint64_t stores)
 {
-    __atomic_fetch_add(&exact[which][0], loads * (uint64_t)turns * (uint64_t)rounds, __ATOMIC_RELAXED);
-    __atomic_fetch_add(&exact[which][1], stores * (uint64_t)turns * (uint64_t)rounds, __ATOMIC_RELAXED);
+    const uint64_t times = (uint64_t)turns * (uint64_t)rounds;
+    __atomic_fetch_add(&exact[which][0], loads * times, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&exact[which][1], stores * times, __ATOMIC_RELAXED);
 }
 
 static void one_round(char which)
 {
     switch (which) {
-    case 'q': quick((volatile uint32_t *)array(QUICK)); break;
-    case 's': slow((volatile uint64_t *)array(SLOW)); break;
-    case 'f': far((volatile uint32_t *)array(FAR)); break;
-    case 'a': add((uint64_t *)array(ADDED)); break;
-    case 'w': wide(array(WIDE)); break;
-    case 'p': calls((void (**)(void))array(POINTER)); break;
+    case 'q':
+        quick((volatile uint32_t *)array(QUICK));
+        break;
+    case 's':
+        slow((volatile uint64_t *)array(SLOW));
+        break;
+    case 'f':
+        far((volatile uint32_t *)array(FAR));
+        break;
+    case 'a':
+        add((uint64_t *)array(ADDED));
+        break;
+    case 'w':
+        wide(array(WIDE));
+        break;
+    case 'p':
+        calls((void (**)(void))array(POINTER));
+        break;
     case 'm':
         for (int i = 0; i < turns; i++) {
             fill(array(FILLED));
@@ -173,11 +186,10 @@ static void know_all(void)
     static const struct {
         char letter;
         int array, loads, stores;
-    } rows[] = {{'q', QUICK, 1, 0},     {'s', SLOW, 1, 1},
-                {'f', FAR, 1, 1},       {'a', ADDED, 1, 1},
-                {'w', WIDE, 1, 0},      {'p', POINTER, 1, 0},
-                {'m', FILLED, 0, WORDS}, {'m', COPY, 0, WORDS},
-                {'m', COPIED, WORDS, 0}, {'m', COMPARED, WORDS, 0}};
+    } rows[] = {{'q', QUICK, 1, 0},       {'s', SLOW, 1, 1},     {'f', FAR, 1, 1},
+                {'a', ADDED, 1, 1},       {'w', WIDE, 1, 0},     {'p', POINTER, 1, 0},
+                {'m', FILLED, 0, WORDS},  {'m', COPY, 0, WORDS}, {'m', COPIED, WORDS, 0},
+                {'m', COMPARED, WORDS, 0}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (strchr(chosen, rows[i].letter))
             know(rows[i].array, (uint64_t)rows[i].loads, (uint64_t)rows[i].stores);
