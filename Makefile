@@ -81,7 +81,7 @@ soak-names:
 soak-default:
 	scripts/deps test
 	$(MAKE) build
-	scripts/soak heap $(BUILD) --install --under heap,allocator,branches
+	scripts/soak heap $(BUILD) --install --under heap,allocator,branches,sampled
 
 soak-aarch64:
 	scripts/deps test

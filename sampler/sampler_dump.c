@@ -106,14 +106,17 @@ static void take_live(void *arg, struct pgsm_note *note)
         pgsm_sum_add(&d->rows[row - 1].sum, note, d->now_ms, d->cpu);
 }
 
-static bool take_all(struct dump *d)
+/* Without samples a profile has sums alone; false: it is not to be written then, or cannot. */
+static bool take_all(struct dump *d, bool empty)
 {
     const u32 contexts = pgg_contexts();
     u32 n = 0;
     for (u32 id = 1; id < contexts; id++)
         n += pgsm_sum_of(id) != NULL;
+    d->now_ms = pgsm_now_ms();
+    d->cpu = pgsm_cpu();
     if (!n)
-        return false;
+        return empty;
     d->rows_bytes = pgg_whole_pages(n * sizeof *d->rows);
     d->row_of_bytes = pgg_whole_pages(contexts * sizeof *d->row_of);
     d->rows = pgg_map(d->rows_bytes);
@@ -122,7 +125,7 @@ static bool take_all(struct dump *d)
         pgsm_say("no profile", "out of memory");
         return false;
     }
-    pgsm_sums_look(pgsm_now_ms());
+    pgsm_sums_look(d->now_ms);
     for (u32 id = 1; id < contexts && d->n < n; id++) {
         const struct pgsm_sum *s = pgsm_sum_of(id);
         if (!s)
@@ -133,8 +136,6 @@ static bool take_all(struct dump *d)
         pgsm_sum_live(s, &r->peak_bytes, &r->peak_objects, true);
         d->row_of[id] = d->n;
     }
-    d->now_ms = pgsm_now_ms();
-    d->cpu = pgsm_cpu();
     pgsm_range_each(take_live, d);
     return true;
 }
@@ -272,7 +273,7 @@ static PGG_COLD void say_failed(int err)
     pgsm_say(line, pgg_errno_name(err));
 }
 
-int pgsm_dump(bool last)
+int pgsm_dump(bool last, bool empty)
 {
     static struct dump d;
     static volatile u32 lock;
@@ -281,7 +282,7 @@ int pgsm_dump(bool last)
         return -1;
     pgsm_lock();
     d = (struct dump){0};
-    const bool any = take_all(&d);
+    const bool any = take_all(&d, empty);
     if (any)
         plan(&d, last);
     pgsm_unlock();
@@ -325,5 +326,5 @@ void pgsm_dump_if_due(void)
         !__atomic_compare_exchange_n(&due_ms, &due, next_due(now_ms), false, __ATOMIC_RELAXED,
                                      __ATOMIC_RELAXED))
         return;
-    pgsm_dump(false);
+    pgsm_dump(false, false);
 }

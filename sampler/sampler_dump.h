@@ -6,9 +6,9 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Writes it in place of the one before; `last`: nothing is recorded any more. Not if there are no
+/* Writes it in place of the one before; `last`: nothing is recorded any more; `empty`: even without
  * samples. By a thread that is not busy. */
-int pgsm_dump(bool last);
+int pgsm_dump(bool last, bool empty);
 void pgsm_dump_soon(void);  /* at the next sample; from a signal handler, too */
 void pgsm_dump_begin(void); /* the options are known: the first one is due then */
 void pgsm_dump_if_due(void);

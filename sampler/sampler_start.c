@@ -28,7 +28,7 @@
 #include <unistd.h>
 
 int pgsm_process;
-static bool stopped;
+static bool stopped, is_child; /* a child that only runs another program leaves no file */
 
 void pgsm_stop(const char *why, const char *detail)
 {
@@ -49,6 +49,7 @@ static void forget(void *arg, struct pgsm_note *note)
 void pgsm_forked(void)
 {
     pgsm_process = pgg_sys_process();
+    is_child = true;
     pgsm_time_begin();
     pgsm_range_each(forget, NULL);
     pgsm_windows_clear();
@@ -79,7 +80,7 @@ static bool is_ours(void)
 static void exec_begins(void)
 {
     if (is_ours())
-        pgsm_dump(true);
+        pgsm_dump(true, false);
 }
 
 static void exec_failed(void) {}
@@ -88,7 +89,7 @@ static void finish(void)
 {
     pgsm_on = false;
     if (is_ours() && pgsm_options.dump_at_exit)
-        pgsm_dump(true);
+        pgsm_dump(true, !is_child && pgsm_options.enabled);
 }
 
 /* After the destructors of the program; what they still free is in the profile. */
@@ -120,7 +121,7 @@ static void dump_on_signal(int sig)
     const int error = errno;
     (void)sig;
     if (is_ours())
-        pgsm_dump(false);
+        pgsm_dump(false, false);
     else
         pgsm_dump_soon();
     errno = error;
@@ -146,7 +147,7 @@ static void before_confined(u32 takes)
     if (!(takes & PGG_LESS_CALLS) || !is_ours())
         return;
     pgbr_stop_for_accesses();
-    pgsm_dump(true);
+    pgsm_dump(true, false);
     pgsm_stop("sampling stops", "the process puts itself under a filter of system calls (seccomp), "
                                 "which may forbid the sampler's");
 }

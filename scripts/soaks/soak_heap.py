@@ -1,13 +1,13 @@
 """Runs programs of Debian plain and under the heap profiler, which was not built into them.
 
-  scripts/soak heap BUILD [--install] [--under heap,allocator,branches] [--only NAME]...
+  scripts/soak heap BUILD [--install] [--under heap,allocator,branches,sampled] [--only NAME]...
 
 Each program that is installed runs twice in folders of the same name, the second time under
 `pgokit record heap`. Output, exit status and files must be the same, and `pgokit show` must be able
 to read each profile. The programs and their command lines are in tests/runtime/preload_programs.py.
 --install first installs the packages of those that are missing; one that this Debian does not have
-is left out. With --under they also run under `pgokit run` and `pgokit record branches`, and the
-table has a column for each.
+is left out. With --under they also run under `pgokit run`, `pgokit record branches` and `pgokit
+record heap --sample`, and the table has a column for each.
 
 Prints a table. The exit status is 1 if a program did something else under the profiler.
 """
@@ -74,7 +74,8 @@ def tried(build, wanted, under):
 def add_options(parser):
     parser.add_argument("--install", action="store_true", help="install what is missing")
     parser.add_argument("--only", action="append", metavar="NAME", help="this program")
-    parser.add_argument("--under", default="heap", help="heap, allocator, branches: some of them")
+    parser.add_argument("--under", default="heap",
+                        help="heap, allocator, branches, sampled: some of them")
 
 
 def soak(options):

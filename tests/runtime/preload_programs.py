@@ -6,8 +6,8 @@ usage: preload_programs.py PGOKIT           those that every machine for tests h
        preload_programs.py PGOKIT NAME...   these
 
 Programs run as they are configured: no switch here hides their modules or their files of settings.
-With UNDER=allocator or UNDER=branches in the environment they run under `pgokit run` or `pgokit
-record branches` instead.
+With UNDER=allocator, UNDER=branches or UNDER=sampled in the environment they run under `pgokit
+run`, `pgokit record branches` or `pgokit record heap --sample` instead.
 
 Prints TAP, with the exit status and the number of profiles of each.
 """
@@ -361,14 +361,21 @@ OWN_LINE = re.compile(rb"^(pgokit|wrote |windows |[^\n]*\.pgkbr)[^\n]*\n", re.M)
 
 
 def check_other(folder, pgokit, under, line):
-    """The same under `pgokit run` and `pgokit record branches`."""
+    """The same under `pgokit run`, `pgokit record branches` and `pgokit record heap --sample`."""
     path, arguments, stdin, _ = parts_of(line)
     plain = once([], [path, *arguments], stdin)
     before = {"allocator": ["run", "--"],
-              "branches": ["record", "branches", "-q", "-o", f"{folder}/out", "--"]}[under]
+              "branches": ["record", "branches", "-q", "-o", f"{folder}/out", "--"],
+              "sampled": ["record", "heap", "--sample=2k", "--budget", "20%", "-q", "-o",
+                          f"{folder}/%e.%p.sampled", "--"]}[under]
     status, output, errors, files = once([pgokit, *before], [path, *arguments], stdin)
     if under == "branches":
         errors = OWN_LINE.sub(b"", errors)
+    for name in os.listdir(folder):
+        if name.endswith(".sampled"):
+            shown = subprocess.run([pgokit, "show", name], cwd=folder, capture_output=True,
+                                   text=True, check=False, timeout=PATIENCE)
+            require(shown.returncode == 0, f"show {name}: {shown.returncode} {shown.stderr}")
     return [f"status {status}", *compare(plain, (status, output, errors, files))]
 
 
