@@ -89,8 +89,56 @@ static void the_best_outcome_counts(void **state)
     assert_int_equal(system(command), 0);
 }
 
+/* Cold, accessed or neither for certain: the first two and the last two have the same estimates. */
+static void samples_that_do_not_suffice_are_undecided(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t samples, accesses;
+        enum pgk_use density, share; /* by either limit */
+    } all[] = {{400, 400, PGK_USE_HINTED, PGK_USE_HINTED},
+               {400, 40000000, PGK_USE_GIVEN, PGK_USE_ACCESSED},
+               {3, 400, PGK_USE_UNDECIDED, PGK_USE_UNDECIDED},
+               {3, 40000000, PGK_USE_UNDECIDED, PGK_USE_ACCESSED}};
+    struct pgk_use_limits limits = {.struct_size = sizeof limits, .cold_lifetime = 200,
+                                    .cold_density = 0.05, .hot_density = 1};
+    struct pgk_heap *heap;
+    uint8_t classes[PGK_COUNTOF(all)];
+    assert_int_equal(pgk_heap_new(&heap, NULL), 0);
+    for (uint32_t i = 0; i < PGK_COUNTOF(all); i++) {
+        const struct pgk_heap_frame frame = {.function = "allocate", .line_offset = i + 1};
+        const uint64_t n = all[i].samples, accesses = all[i].accesses, each = accesses / 400;
+        const struct pgk_heap_value values[] = {
+            {PGK_MIB_AllocCount, 400}, {PGK_MIB_TotalSize, 40000}, {PGK_MIB_MinSize, 100},
+            {PGK_MIB_MaxSize, 100}, {PGK_MIB_TotalAccessCount, accesses},
+            {PGK_MIB_TotalLifetime, 400 * 300000}, {PGK_MIB_MinLifetime, 300000},
+            {PGK_MIB_MaxLifetime, 300000}, {PGK_MIB_TotalLifetimeAccessDensity, 400 * each / 300},
+            {PGK_MIB_MinLifetimeAccessDensity, each / 300},
+            {PGK_MIB_MaxLifetimeAccessDensity, each / 300}, {PGK_MIB_SampleCount, n},
+            {PGK_MIB_SampleHits, n}, {PGK_MIB_CountVariance, 160000 / n},
+            {PGK_MIB_SizeVariance, UINT64_C(1600000000) / n},
+            {PGK_MIB_AccessVariance, accesses * accesses / n},
+        };
+        const struct pgk_heap_allocation a = {.struct_size = sizeof a, .frames = &frame,
+            .n_frames = 1, .values = values, .n_values = PGK_COUNTOF(values)};
+        assert_int_equal(pgk_heap_build_context(heap, &a, NULL), 0);
+    }
+    assert_int_equal(pgk_use_classify(heap, &limits, classes, NULL), 0);
+    for (size_t i = 0; i < PGK_COUNTOF(all); i++)
+        assert_int_equal(classes[i], all[i].density);
+    limits.cold_density = limits.hot_density = 0;
+    limits.cold_share = 0.1;
+    assert_int_equal(pgk_use_classify(heap, &limits, classes, NULL), 0);
+    for (size_t i = 0; i < PGK_COUNTOF(all); i++)
+        assert_int_equal(classes[i], all[i].share);
+    pgk_heap_close(&heap);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(the_best_outcome_counts)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_best_outcome_counts),
+        cmocka_unit_test(samples_that_do_not_suffice_are_undecided),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,13 +15,18 @@ struct context {
     uint64_t count, size, lifetime, longest, peak;
     uint64_t accesses; /* 0: they were not counted */
     uint64_t kept;     /* bytes alive at the end */
+    uint64_t samples;  /* that this is estimated from; 0: all objects were recorded */
 };
 
 static void add(struct pgk_heap *heap, const struct context *c)
 {
     static const uint8_t id[20] = {1, 2, 3};
     struct pgk_heap_frame frames[5] = {{0}};
+    const uint64_t n = c->samples ? c->samples : 1, all = c->count * c->size;
     const struct pgk_heap_value values[] = {
+        {PGK_MIB_SampleCount, c->samples},
+        {PGK_MIB_CountVariance, c->count * c->count / n},
+        {PGK_MIB_SizeVariance, all * all / n},
         {PGK_MIB_AllocCount, c->count},
         {PGK_MIB_TotalSize, c->count * c->size},
         {PGK_MIB_MinSize, c->size},
@@ -32,8 +37,10 @@ static void add(struct pgk_heap *heap, const struct context *c)
         {PGK_MIB_ExitSize, c->kept},
         {PGK_MIB_TotalAccessCount, c->accesses},
     };
-    struct pgk_heap_allocation a = {.struct_size = sizeof a, .frames = frames, .values = values,
-                                    .n_values = sizeof values / sizeof *values - !c->accesses};
+    const size_t first = c->samples ? 0 : 3;
+    struct pgk_heap_allocation a = {
+        .struct_size = sizeof a, .frames = frames, .values = values + first,
+        .n_values = sizeof values / sizeof *values - first - !c->accesses};
     for (; a.n_frames < 5 && c->stack[a.n_frames]; a.n_frames++)
         frames[a.n_frames] = (struct pgk_heap_frame){.is_address = true,
                                                      .address = c->stack[a.n_frames],
@@ -89,6 +96,28 @@ static void contexts_of_one_size_are_apart(void **state)
     assert_int_not_equal(context_of(plan, 0x10)->group, context_of(plan, 0x20)->group);
     assert_int_not_equal(context_of(plan, 0x10)->group, context_of(plan, 0x30)->group);
     assert_int_equal(plan->nodes.n, 4); /* by their leaves alone */
+    pgk_plan_close(&plan);
+}
+
+/* Of what a few samples say it is not sure that it is worth a group. */
+static void what_needs_more_samples_is_left_out(void **state)
+{
+    (void)state;
+    static const struct context all[] = {
+        {{0x10, 0x90}, 1000, 48, 100, 100, 48 * KIB, .samples = 200},
+        {{0x20, 0x90}, 1000, 48, 100, 100, 40 * KIB, .samples = 200},
+        {{0x30, 0x90}, 1000, 48, 100, 100, 40 * KIB},
+        {{0x40, 0x90}, 1000, 48, 100, 100, 40 * KIB, .samples = 2},
+        {{0x50, 0x90}, 1000, 48, 100, 100, 700, .samples = 8},
+    };
+    struct pgk_plan *plan;
+    MAKE(&plan, all, 0);
+    for (uint64_t leaf = 0x10; leaf <= 0x30; leaf += 0x10)
+        assert_int_equal(context_of(plan, leaf)->reason, PGK_PLAN_SPLIT);
+    for (uint64_t leaf = 0x40; leaf <= 0x50; leaf += 0x10) {
+        assert_int_equal(context_of(plan, leaf)->reason, PGK_PLAN_UNDECIDED);
+        assert_int_equal(context_of(plan, leaf)->group, 0);
+    }
     pgk_plan_close(&plan);
 }
 
@@ -560,6 +589,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(contexts_of_one_size_are_apart),
+        cmocka_unit_test(what_needs_more_samples_is_left_out),
         cmocka_unit_test(the_largest_have_a_group_each),
         cmocka_unit_test(groups_that_are_hardly_accessed_are_cold),
         cmocka_unit_test(others_are_left_alone),
