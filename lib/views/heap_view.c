@@ -73,6 +73,10 @@ void pgk_heap_totals(const struct pgk_heap *heap, const struct pgk_file_info *in
     }
     if (t->sampled)
         pgk_heap_sampling(heap, &t->sampling);
+    if (t->sampled && t->sampling.exact) {
+        t->v[PGK_MIB_AllocCount] = (uint64_t)t->sampling.objects.value;
+        t->v[PGK_MIB_TotalSize] = (uint64_t)t->sampling.bytes.value;
+    }
 }
 
 const char *pgk_view_number(char *buf, double v)

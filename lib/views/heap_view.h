@@ -15,7 +15,8 @@ struct pgk_heap_totals {
     size_t contexts;
     uint64_t known;       /* fields that all contexts have */
     uint64_t some_know;   /* fields that some contexts have */
-    uint64_t v[PGK_MIB_FIELDS]; /* sums, of fields that add up */
+    uint64_t v[PGK_MIB_FIELDS]; /* sums, of fields that add up; objects and bytes as processes of
+                                   sampled profiles counted them, where they did */
     size_t no_accesses;   /* contexts whose accesses are not known */
     size_t no_touched;    /* contexts of which it is not known how much was touched */
     size_t no_times;      /* contexts of which it is not known how they were over time */
