@@ -58,6 +58,9 @@ struct pgk_heap_estimate pgk_mib_estimate_part(const struct pgk_mib *m, uint64_t
 /* The field for files that do not hold samples, where compilers would take an estimate for sure:
  * what is not sure to be cold or hot is neither there, within its interval. */
 uint64_t pgk_mib_llvm_value(const struct pgk_mib *m, enum pgk_mib_id id);
+/* The fields that are known there: without those of accesses if no hit was seen and there may be
+ * accesses, as 0 would mean that there are none. */
+uint64_t pgk_mib_known_without_samples(const struct pgk_mib *m);
 /* It has another value there. */
 bool pgk_mib_is_levelled(const struct pgk_mib *m);
 

@@ -239,6 +239,12 @@ void pgk_mib_forget_accesses(struct pgk_mib *m)
     m->hist_count = 0;
 }
 
+void pgk_mib_forget_counts(struct pgk_mib *m)
+{
+    m->known &= ~(OF_ACCESSES & ~OF_DENSITIES);
+    m->hist_count = 0;
+}
+
 /* The mark of an unknown group: its smallest value is all ones and its sum 0, which no objects can
  * have together. */
 static const struct {

@@ -134,6 +134,8 @@ uint64_t pgk_mib_cut(enum pgk_mib_id id, uint64_t v);
 /* Makes the fields unknown that say how often objects were accessed, or how much of them, and the
  * histogram. */
 void pgk_mib_forget_accesses(struct pgk_mib *m);
+/* The same, but for densities over time. */
+void pgk_mib_forget_counts(struct pgk_mib *m);
 
 /* The value as a file field holds it: values too large for the width are cut to
  * its maximum, and unknown ones are 0. */

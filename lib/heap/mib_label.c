@@ -183,6 +183,16 @@ bool pgk_mib_is_levelled(const struct pgk_mib *m)
     return levelled_field(m, &each) != PGK_MIB_FIELDS;
 }
 
+uint64_t pgk_mib_known_without_samples(const struct pgk_mib *m)
+{
+    struct pgk_mib counts = *m;
+    if (!pgk_mib_is_sampled(m) || m->v[PGK_MIB_TotalAccessCount] ||
+        judge_unused(m) == PGK_VERDICT_YES)
+        return m->known;
+    pgk_mib_forget_counts(&counts);
+    return counts.known;
+}
+
 uint64_t pgk_mib_llvm_value(const struct pgk_mib *m, enum pgk_mib_id id)
 {
     double each;

@@ -65,7 +65,10 @@ static void lose_fields(struct losses *l)
     uint64_t cut = 0, zeroed = 0, lost = 0;
     char names[640], text[800];
     for (size_t i = 0; i < l->h->contexts.n; i++) {
-        const struct pgk_mib *m = pgk_heap_mib(l->h, i, PGK_MIB_SPACE);
+        struct pgk_mib *m = PGK_MIB_SPACE;
+        pgk_heap_mib(l->h, i, m);
+        if (l->form != PGK_HEAP_PARTIAL)
+            m->known = pgk_mib_known_without_samples(m);
         all &= m->known;
         /* Stacks are mostly whole, which is no loss to leave unsaid. */
         lost |= m->known & ~(m->v[PGK_MIB_CutSize] ? 0 : cut_size) &

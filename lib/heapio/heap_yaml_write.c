@@ -67,10 +67,11 @@ static int write_alloc_site(struct writer *w, const struct pgk_heap *h, size_t c
     for (size_t i = 0; i < n; i++)
         write_frame(w, &frames.v[i], 10);
     start_line(w, 8);
+    const uint64_t known = pgk_mib_known_without_samples(m) & pgk_mib_llvm_known;
     pgk_sink_printf(w->out,
-                    m->known & pgk_mib_llvm_known ? "MemInfoBlock:" : "MemInfoBlock:    {}");
+                    known ? "MemInfoBlock:" : "MemInfoBlock:    {}");
     for (enum pgk_mib_id id = 0; id < PGK_MIB_FIELDS; id++)
-        if ((m->known & pgk_mib_llvm_known) >> id & 1) {
+        if (known >> id & 1) {
             start_line(w, 10);
             pgk_sink_printf(w->out, "%s:%*s%" PRIu64, pgk_mib_fields[id].name,
                             strlen(pgk_mib_fields[id].name) < 15

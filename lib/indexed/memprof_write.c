@@ -89,16 +89,18 @@ static void look_ahead(const struct writer *w, size_t context)
 static uint64_t file_value(const struct writer *w, const struct pgk_heap_context *c,
                            enum pgk_mib_id id)
 {
-    const uint64_t known = pgk_mib_known_by_signs(c->known);
+    const bool sampled = c->known >> PGK_MIB_SampleCount & 1;
+    struct pgk_mib m;
+    if (sampled)
+        pgk_context_get(w->h, c, &m);
+    const uint64_t known =
+        pgk_mib_known_by_signs(sampled ? pgk_mib_known_without_samples(&m) : c->known);
     const uint64_t sign = pgk_mib_unknown_sign(id, known);
     if (sign)
         return sign;
-    if (known >> PGK_MIB_SampleCount & 1) {
-        struct pgk_mib m;
-        pgk_context_get(w->h, c, &m);
-        return pgk_mib_llvm_value(&m, id);
-    }
-    return known >> id & 1 ? pgk_context_file_value(w->h, c, id) : 0;
+    if (!(known >> id & 1))
+        return 0;
+    return sampled ? pgk_mib_llvm_value(&m, id) : pgk_context_file_value(w->h, c, id);
 }
 
 /* A context is written once for each function of its inline chain, so it is packed once. */

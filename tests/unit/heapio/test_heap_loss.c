@@ -1,4 +1,5 @@
 /* What each target loses is said, and nothing else. */
+#include "estimate.h"
 #include "rekey.h"
 
 #include "heap_samples.h"
@@ -70,6 +71,11 @@ static void what_samples_leave_open(void **state)
     assert_non_null(strstr(s.text, "the fields SampleCount, SampleHits, CountVariance, "
                                    "SizeVariance, AccessVariance\n"));
     assert_non_null(strstr(s.text, "that 1 context, 4.00 KiB, may be cold or hot"));
+    assert_int_equal(losses(h, PGK_HEAP_YAML, 0, false, &s), 2);
+    sample_set(h, 3, PGK_MIB_TotalAccessCount, 0); /* none was seen, which is not none */
+    assert_int_equal(losses(h, PGK_HEAP_YAML, 0, false, &s), 2);
+    assert_false(pgk_mib_known_without_samples(pgk_heap_mib(h, 3, PGK_MIB_SPACE)) >>
+                     PGK_MIB_TotalAccessCount & 1);
     pgk_heap_close(&h);
 }
 
