@@ -36,6 +36,7 @@ struct gen {
     struct sample_output output;
     bool json, raw, verbose, no_next, llvm_density, llvm_warnings;
     const struct code_output_form *code; /* NULL: a sample profile */
+    const char *symbols; /* of forms with a second file: its path */
     const char *report_to; /* NULL: the terminal alone */
     double min_density;
     const char *events[MOST_EVENTS];
@@ -178,10 +179,14 @@ static const struct option_row output_rows[] = {
     {"format", 0, "NAME",
      "the same as --to; bolt, counts of branches for llvm-bolt -data, or preaggregated, for "
      "perf2bolt -pa; order, functions in an order for ld.lld, order-gold or order-ld, for GNU ld; "
+     "propeller, blocks in an order for clang, and functions for ld.lld; "
      "call stacks: pprof, also for go build -pgo, otlp, folded or speedscope",
      OPTION_CALL(take_to), OPTION_WORDS(to_word),
      .page = "see [For BOLT](#for-bolt), [For linkers](#for-linkers) and [Call stacks, and "
              "Go](#call-stacks-and-go)"},
+    {"symbol-order", 0, "FILE",
+     "with --format propeller: where the order of functions goes (OUTPUT.order)",
+     OPTION_TEXT(struct gen, symbols), .is_output = true},
     {"no-vtables", 0, NULL, "leave types of objects out without a warning",
      OPTION_CALL(leave_out_vtables)},
     {"symbols", 0, NULL,
@@ -374,6 +379,10 @@ static void settle(struct gen *g, int argc)
         cli_usage(&cmd_gen, "--json and -o - both write to standard output");
     if (g->opts.data && (g->code || g->raw))
         cli_usage(&cmd_gen, "--data and %s are two kinds of output", g->raw ? "--raw" : "--format");
+    if (g->symbols && (!g->code || !g->code->next_symbols))
+        cli_usage(&cmd_gen, "--symbol-order is of --format propeller");
+    if (g->symbols && output_is_folder(g->output.path))
+        cli_usage(&cmd_gen, "--symbol-order is one file, and a folder has one for each binary");
     if (g->code && g->raw)
         cli_usage(&cmd_gen, "--raw and --format %s are two kinds of output", g->code->name);
     if (g->common.binaries.n && g->opts.build_id)
@@ -500,6 +509,17 @@ static void report_next(const struct gen *g, const struct pgk_sample *profile)
                : info.probes ? "clang -O2 -fpseudo-probe-for-profiling -fprofile-sample-use="
                              : "clang -O2 -gline-tables-only -fdebug-info-for-profiling "
                                "-fprofile-sample-use=");
+}
+
+/* How compilers and linkers take the files. */
+static void report_code(const struct gen *g, const struct code_output *code)
+{
+    char symbols[PATH_MAX] = "", safe[PATH_MAX], options[2 * PATH_MAX];
+    if (code->form->next_symbols)
+        code_output_symbols(symbols, code, g->output.path);
+    snprintf(options, sizeof options, "%s%s%s", *symbols ? code->form->next_symbols : "",
+             pgk_human_text(safe, sizeof safe, symbols), code->form->next);
+    report_use(g, options);
 }
 
 static bool write_report(const char *path, const struct pgk_gen_stats *s)
@@ -699,16 +719,18 @@ static int run(int argc, char **argv)
     struct pgk_sample *profile = NULL;
     int exit_code = EXIT_DONE;
     parse(&g, argc, argv);
+    struct code_output code = {NULL, g.code, g.symbols};
     int status = cli_open_binaries(&g.common, &binaries, &err);
     if (!status && !g.common.binaries.n)
         status = find_programs(&g, binaries, argv + optind, argc - optind, &err);
     if (!status)
         status = pgk_gen_new(&gen, binaries, &g.opts, &err);
+    code.gen = gen;
     for (int i = optind; !status && i < argc; i++)
         status = is_folder(argv[i]) ? pgk_gen_add_folder(gen, argv[i], &err)
                                     : pgk_gen_add(gen, argv[i], &err);
     if (!status)
-        status = g.code        ? code_output_write(gen, g.code, binaries, g.output.path, &err)
+        status = g.code        ? code_output_write(&code, binaries, g.output.path, &err)
                  : g.opts.data ? write_data(gen, g.output.path, &err)
                  : g.raw       ? pgk_gen_write_counts(gen, g.output.path, &err)
                  : output_is_folder(g.output.path)
@@ -730,7 +752,7 @@ static int run(int argc, char **argv)
         report_next(&g, profile);
     if (!status && g.code && g.code->next && !g.json && !g.common.quiet &&
         !output_is_folder(g.output.path))
-        report_use(&g, g.code->next);
+        report_code(&g, &code);
     if (!status && check_lines(&g, pgk_gen_stats(gen)) > exit_code)
         exit_code = EXIT_INCOMPLETE;
     pgk_sample_close(&profile);

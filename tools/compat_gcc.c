@@ -116,7 +116,7 @@ static const struct compat_choice llvm_formats[] = {
     {"binary", "--to=binary"},
     {"extbinary", "--to=extbinary"},
     {"compactbinary", "!LLVM 17 and later cannot read it; give --format=extbinary"},
-    {"propeller", "!profiles for Propeller are not written"},
+    {"propeller", "--format=propeller"},
     {0},
 };
 
@@ -128,6 +128,12 @@ static void choose_llvm_prof(struct compat_call *call)
         compat_refuse(call, "--out", "is missing; it names the output");
     if (out && gcov && strcmp(out, gcov))
         compat_refuse(call, "--gcov", "is another name of --out, which says something else");
+    const char *format = compat_value(call, "format");
+    const char *symbols = compat_value(call, "propeller_symorder");
+    if (format && !strcmp(format, "propeller")) /* without the option, there is no such file */
+        compat_add_words(call, "--symbol-order=%s", symbols ? symbols : "");
+    else if (symbols)
+        compat_refuse(call, "--propeller_symorder", "is of --format=propeller");
 }
 
 static const struct compat_option create_llvm_prof_options[] = {
@@ -143,7 +149,9 @@ static const struct compat_option create_llvm_prof_options[] = {
     {"profiled_binary_name", COMPAT_VALUE,
      "!`pgokit gen --map RECORDED=FILE` says under which name a program was recorded",
      .nothing = ""},
-    {"ignore_build_id", COMPAT_FLAG, "!is of --format=propeller only"},
+    {"propeller_symorder", COMPAT_VALUE, .note = "--symbol-order=VALUE, with --format=propeller"},
+    {"ignore_build_id", COMPAT_FLAG,
+     "!numbers of blocks in another build are others; give the program that was recorded"},
     {"use_discriminator_encoding", COMPAT_FLAG, NULL,
      "!discriminators of programs by clang are always encoded"},
     GCOV_VERSION_UNUSED,
@@ -265,7 +273,8 @@ const struct compat_tool compat_tools_gcc[] = {
     {"create_gcov", NULL, "makes a profile for gcc -fauto-profile of a recording",
      .syntax = COMPAT_GFLAGS, .verb = "gen --no-next", .options = create_gcov_options,
      .choose = choose_gcc},
-    {"create_llvm_prof", NULL, "makes a sample profile for clang of a recording",
+    {"create_llvm_prof", NULL,
+     "makes a sample profile for clang of a recording, or lists for Propeller",
      .syntax = COMPAT_GFLAGS, .verb = "gen --no-next", .options = create_llvm_prof_options,
      .choose = choose_llvm_prof},
     {"profile_merger", NULL, "adds up sample profiles", .operands = "FILE...",

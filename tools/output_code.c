@@ -4,38 +4,56 @@
 
 #include "output_each.h"
 
+#include <stdio.h>
 #include <string.h>
 
-static int write_bolt(struct pgk_gen *gen, uint32_t binary, const struct code_output_form *form,
-                      const char *path, struct pgk_err *err)
+static int write_bolt(const struct code_output *o, uint32_t binary, const char *path,
+                      struct pgk_err *err)
 {
-    return pgk_gen_write_bolt(gen, binary, form->bolt, path, err);
+    return pgk_gen_write_bolt(o->gen, binary, o->form->bolt, path, err);
 }
 
-static int write_order(struct pgk_gen *gen, uint32_t binary, const struct code_output_form *form,
-                       const char *path, struct pgk_err *err)
+static int write_order(const struct code_output *o, uint32_t binary, const char *path,
+                       struct pgk_err *err)
 {
-    return pgk_gen_write_order(gen, binary, form->order, path, err);
+    return pgk_gen_write_order(o->gen, binary, o->form->order, path, err);
 }
 
-static int write_stacks(struct pgk_gen *gen, uint32_t binary, const struct code_output_form *form,
-                        const char *path, struct pgk_err *err)
+static int write_blocks(const struct code_output *o, uint32_t binary, const char *path,
+                        struct pgk_err *err)
+{
+    char symbols[PATH_MAX];
+    struct pgk_gen_blocks_opts opts = {.struct_size = sizeof opts};
+    code_output_symbols(symbols, o, path);
+    opts.symbols = *symbols ? symbols : NULL;
+    if (*symbols)
+        cli_writes(symbols);
+    return pgk_gen_write_blocks(o->gen, binary, &opts, path, err);
+}
+
+static int write_stacks(const struct code_output *o, uint32_t binary, const char *path,
+                        struct pgk_err *err)
 {
     (void)binary;
-    return pgk_gen_export(gen, form->name, path, err);
+    return pgk_gen_export(o->gen, o->form->name, path, err);
 }
 
 static const struct code_output_form forms[] = {
-    {"bolt", ".fdata", NULL, write_bolt, {.bolt = PGK_BOLT_FDATA}, true},
-    {"preaggregated", ".preaggregated", NULL, write_bolt, {.bolt = PGK_BOLT_PREAGGREGATED}, true},
-    {"order", ".order",
-     "cc -ffunction-sections -fuse-ld=lld "
-     "-Wl,--no-warn-symbol-ordering,--symbol-ordering-file=",
-     write_order, {.order = PGK_ORDER_LLD}, false},
-    {"order-gold", ".order", "cc -ffunction-sections -fuse-ld=gold -Wl,--section-ordering-file=",
-     write_order, {.order = PGK_ORDER_GOLD}, false},
-    {"order-ld", ".ld", "cc -ffunction-sections -Wl,-T,",
-     write_order, {.order = PGK_ORDER_LD}, false},
+    {.name = "bolt", .suffix = ".fdata", .write = write_bolt, .bolt = PGK_BOLT_FDATA,
+     .traces = true},
+    {.name = "preaggregated", .suffix = ".preaggregated", .write = write_bolt,
+     .bolt = PGK_BOLT_PREAGGREGATED, .traces = true},
+    {.name = "order", .suffix = ".order", .write = write_order, .order = PGK_ORDER_LLD,
+     .next = "cc -ffunction-sections -fuse-ld=lld "
+             "-Wl,--no-warn-symbol-ordering,--symbol-ordering-file="},
+    {.name = "order-gold", .suffix = ".order", .write = write_order, .order = PGK_ORDER_GOLD,
+     .next = "cc -ffunction-sections -fuse-ld=gold -Wl,--section-ordering-file="},
+    {.name = "order-ld", .suffix = ".ld", .write = write_order, .order = PGK_ORDER_LD,
+     .next = "cc -ffunction-sections -Wl,-T,"},
+    {.name = "propeller", .suffix = ".propeller", .write = write_blocks,
+     .next_symbols = "clang -ffunction-sections -fuse-ld=lld "
+                     "-Wl,--no-warn-symbol-ordering,--symbol-ordering-file=",
+     .next = " -fbasic-block-sections=list="},
     {.name = "pprof", .suffix = ".pb.gz", .write = write_stacks, .stacks = true},
     {.name = "otlp", .suffix = ".otlp", .write = write_stacks, .stacks = true},
     {.name = "folded", .suffix = ".folded", .write = write_stacks, .stacks = true},
@@ -63,21 +81,26 @@ void code_output_needs(const struct code_output_form *form, struct pgk_gen_opts 
         opts->mode = PGK_GEN_LINES; /* without contexts */
 }
 
-struct code_output {
-    struct pgk_gen *gen;
-    const struct code_output_form *form;
-};
+void code_output_symbols(char symbols[PATH_MAX], const struct code_output *o, const char *path)
+{
+    if (o->symbols)
+        snprintf(symbols, PATH_MAX, "%s", o->symbols);
+    else if (!strcmp(path, "-") || !strncmp(path, "/dev/", 5))
+        *symbols = '\0';
+    else
+        snprintf(symbols, PATH_MAX, "%s.order", path);
+}
 
 static int write_one(void *ctx, uint32_t binary, const char *path, struct pgk_err *err)
 {
-    struct code_output *o = ctx;
-    return o->form->write(o->gen, binary, o->form, path, err);
+    return ((const struct code_output *)ctx)->form->write(ctx, binary, path, err);
 }
 
-int code_output_write(struct pgk_gen *gen, const struct code_output_form *form,
-                      const struct pgk_binaries *binaries, const char *path, struct pgk_err *err)
+int code_output_write(const struct code_output *output, const struct pgk_binaries *binaries,
+                      const char *path, struct pgk_err *err)
 {
-    struct code_output o = {gen, form};
+    struct code_output o = *output;
+    struct pgk_gen *gen = o.gen;
     uint32_t n = (uint32_t)pgk_binaries_count(binaries), sampled = 0, last = 0;
     for (uint32_t i = 0; i < n; i++) {
         if (pgk_gen_counted(gen, i)) {
@@ -85,10 +108,10 @@ int code_output_write(struct pgk_gen *gen, const struct code_output_form *form,
             last = i;
         }
     }
-    if (form->stacks && output_is_folder(path))
+    if (o.form->stacks && output_is_folder(path))
         return output_fail(err, PGK_E_ARG, path, "a folder", "name the file, as -o default.pgo");
     if (sampled && output_is_folder(path))
-        return output_each(gen, n, path, form->suffix, write_one, &o, err);
+        return output_each(gen, n, path, o.form->suffix, write_one, &o, err);
     if (sampled > 1)
         return output_fail(err, PGK_E_ARG, path, "several binaries that were sampled",
                            "name a folder that gets a file for each of them, as -o DIR/");

@@ -5,11 +5,16 @@
 
 #include "cli.h"
 
+#include <limits.h>
+
+struct code_output;
+
 struct code_output_form {
     const char *name, *suffix;
     const char *next; /* the options of a compiler that end with the file; NULL: none */
-    int (*write)(struct pgk_gen *gen, uint32_t binary, const struct code_output_form *form,
-                 const char *path, struct pgk_err *err);
+    const char *next_symbols; /* the same of the second file, before these */
+    int (*write)(const struct code_output *output, uint32_t binary, const char *path,
+                 struct pgk_err *err);
     union {
         enum pgk_bolt_form bolt;
         enum pgk_order_form order;
@@ -26,8 +31,19 @@ const char *code_output_word(size_t i);
 /* What must be counted for it. */
 void code_output_needs(const struct code_output_form *form, struct pgk_gen_opts *opts);
 
+/* What is written. */
+struct code_output {
+    struct pgk_gen *gen;
+    const struct code_output_form *form;
+    const char *symbols; /* the second file, of forms that have one; NULL: PATH.order, if there is
+                          * a file */
+};
+
 /* Writes the file of the one binary that was sampled, or into a folder those of each. */
-int code_output_write(struct pgk_gen *gen, const struct code_output_form *form,
-                      const struct pgk_binaries *binaries, const char *path, struct pgk_err *err);
+int code_output_write(const struct code_output *output, const struct pgk_binaries *binaries,
+                      const char *path, struct pgk_err *err);
+/* Path of the second file; "": none, as the output is no file. */
+void code_output_symbols(char symbols[PATH_MAX], const struct code_output *output,
+                         const char *path);
 
 #endif

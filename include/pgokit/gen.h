@@ -149,6 +149,7 @@ enum pgk_gen_drop {
     PGK_GEN_OTHER_EVENT, /* not of the event that was asked for */
     PGK_GEN_UNFIT, /* at what is no instruction, or from one that does not branch */
     PGK_GEN_OTHER_LABEL, /* without a label that was asked for, or of another time */
+    PGK_GEN_NAMELESS, /* of lists of blocks: a function whose name others have, too */
     PGK_GEN_DROPS, /* number of them */
 };
 enum {
@@ -223,6 +224,15 @@ struct pgk_gen_stats {
                             * for */
     uint64_t files, other_files; /* of folders: those that were read; those that are no
                                   * recordings */
+    /* Of lists of blocks: */
+    uint64_t blocks_listed;      /* that ran, of `functions` */
+    uint64_t functions_nameless; /* left out: other functions have the same names */
+    uint64_t functions_repeated; /* left out: some of their blocks are copies, of one number */
+    uint64_t ways;               /* from block to block, of all functions that ran */
+    uint64_t ways_taken, ways_taken_ordered; /* of them, by jumps that are taken: in the binary and
+                                              * in the new order */
+    uint64_t score_now, score_ordered; /* what the two orders are worth by ext-TSP: at most 1.05
+                                        * times `ways` */
 };
 
 struct pgk_gen;
@@ -314,6 +324,21 @@ enum pgk_order_form {
  * without symbols of functions, PGK_E_ARG if the input was a sample profile or has contexts. */
 int pgk_gen_write_order(struct pgk_gen *gen, uint32_t binary, enum pgk_order_form form,
                         const char *path, struct pgk_err *err);
+
+/* What pgk_gen_write_blocks writes besides the list. */
+struct pgk_gen_blocks_opts {
+    size_t struct_size;  /* sizeof(struct pgk_gen_blocks_opts) */
+    const char *symbols; /* path of a second file, for lld --symbol-ordering-file; NULL: none */
+};
+/* Instead of a profile: the blocks of one binary that ran, by function, in an order that has few
+ * taken jumps, for clang -fbasic-block-sections=list=; docs/formats/propeller.md. The binary has to
+ * have the addresses of its blocks (-fbasic-block-address-map). Contexts must be off (opts.mode
+ * PGK_GEN_LINES). `opts` may be NULL. Stats have what it is worth. PGK_E_NODEBUG without these
+ * addresses or without symbols of functions, PGK_E_EMPTY if the binary was not sampled, PGK_E_ARG
+ * if the input was a sample profile or has contexts; neither file is written then. */
+int pgk_gen_write_blocks(struct pgk_gen *gen, uint32_t binary,
+                         const struct pgk_gen_blocks_opts *opts, const char *path,
+                         struct pgk_err *err);
 
 /* With opts.stacks, instead of a profile: the call stacks that were sampled, in an export format
  * that shows stacks (pgk_export_format_at: pprof, otlp, folded, speedscope). Functions have their

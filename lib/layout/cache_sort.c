@@ -1,6 +1,8 @@
 /* Cache-directed sort of functions. docs/formats/function-order.md */
 #include "cache_sort.h"
 
+#include "gain_heap.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -35,53 +37,15 @@ struct edge { /* between two chains */
     uint32_t version; /* of the gain */
 };
 
-/* Gains of a former version in the heap are passed over. */
-struct entry {
-    double gain;
-    uint32_t edge, version;
-};
-
 struct sorter {
     const struct pgk_call_graph *graph;
     struct chain *chains;
     struct node *nodes;
     uint32_t *edge_to; /* by chain, while edges of two chains are joined */
     PGK_VEC(struct edge) edges;
-    PGK_VEC(struct entry) heap;
+    pgk_gain_heap heap;
     double total; /* of how often functions were entered */
 };
-
-/* ---- the heap, the highest gain first; of equal ones the edge made first ---- */
-
-static bool is_before(const struct entry *x, const struct entry *y)
-{
-    return x->gain > y->gain || (x->gain == y->gain && x->edge < y->edge);
-}
-
-static bool put(struct sorter *s, struct entry e)
-{
-    if (!pgk_vec_push(&s->heap, e))
-        return false;
-    size_t at = s->heap.n - 1;
-    for (; at && is_before(&e, &s->heap.v[(at - 1) / 2]); at = (at - 1) / 2)
-        s->heap.v[at] = s->heap.v[(at - 1) / 2];
-    s->heap.v[at] = e;
-    return true;
-}
-
-static struct entry take(struct sorter *s)
-{
-    struct entry first = s->heap.v[0], last = s->heap.v[--s->heap.n];
-    size_t at = 0;
-    for (size_t child; (child = 2 * at + 1) < s->heap.n; at = child) {
-        child += child + 1 < s->heap.n && is_before(&s->heap.v[child + 1], &s->heap.v[child]);
-        if (!is_before(&s->heap.v[child], &last))
-            break;
-        s->heap.v[at] = s->heap.v[child];
-    }
-    s->heap.v[at] = last;
-    return first;
-}
 
 /* ---- gains ---- */
 
@@ -130,7 +94,7 @@ static bool weigh(struct sorter *s, uint32_t number)
     e->gain /= a->size < b->size ? a_size : b_size;
     e->version++;
     return e->gain <= 0 || a->n + b->n > MOST_IN_CHAIN ||
-           put(s, (struct entry){e->gain, number, e->version});
+           pgk_gain_put(&s->heap, (struct pgk_gain){e->gain, number, e->version});
 }
 
 /* ---- joining chains ---- */
@@ -279,8 +243,8 @@ static bool add_edges(struct sorter *s)
 static bool join_all(struct sorter *s)
 {
     while (s->heap.n) {
-        struct entry best = take(s);
-        const struct edge *e = &s->edges.v[best.edge];
+        struct pgk_gain best = pgk_gain_take(&s->heap);
+        const struct edge *e = &s->edges.v[best.pair];
         if (e->version == best.version && !join(s, e))
             return false;
     }

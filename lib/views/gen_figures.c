@@ -50,6 +50,15 @@ bool pgk_gen_figure_at(const struct pgk_gen_stats *s, size_t i, struct pgk_gen_f
         {0, "functions", "functions", s->functions, 0, NULL},
         {0, "pages with 90 %", "hot_pages", s->hot_pages, 0, NULL},
         {0, "pages in this order", "ordered_pages", s->ordered_pages, s->hot_pages, NULL},
+        {0, "of no name of their own", "functions_nameless", s->functions_nameless, 0,
+         e[PGK_GEN_NAMELESS]},
+        {0, "with copies of blocks", "functions_repeated", s->functions_repeated, 0, NULL},
+        {0, "blocks", "blocks", s->blocks_listed, 0, NULL},
+        {0, "ways between blocks", "ways", s->ways, 0, NULL},
+        {0, "by taken jumps", "ways_taken", s->ways_taken, s->ways, NULL},
+        {0, "in this order", "ways_taken_ordered", s->ways_taken_ordered, s->ways, NULL},
+        {0, "ext-TSP score", "score", s->score_now, s->ways, NULL},
+        {0, "in this order", "score_ordered", s->score_ordered, s->ways, NULL},
     };
     if (i >= PGK_COUNTOF(all))
         return false;
