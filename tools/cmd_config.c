@@ -11,7 +11,8 @@
 static const char help[] =
     "usage: pgokit config --cflags | --ldflags | --libs heap [OPTION]...\n"
     "       pgokit config --cflags | --ldflags | --libs use --profile FILE\n"
-    "                     [OPTION]...\n\n"
+    "                     [OPTION]...\n"
+    "       pgokit config --cflags | --ldflags layout [--profile FILE] [OPTION]...\n\n"
     "Prints, on one line, what to add to the commands that build a program: flags to\n"
     "compile with, flags to link with, libraries to link. Several can be asked for at\n"
     "once.\n\n"
@@ -20,7 +21,9 @@ static const char help[] =
     "there is one for that release.\n"
     "use: so that clang uses a profile. By pgokit's plugin it promotes virtual calls\n"
     "by comparing types of objects, which a sample profile has, and passes hints to\n"
-    "the allocator at calls, of C too, whose objects a heap profile has as cold.\n\n";
+    "the allocator at calls, of C too, whose objects a heap profile has as cold.\n"
+    "layout: so that a build can be recorded for an order of its code, and then, with\n"
+    "the file that pgokit gen --format order or propeller wrote, so that it has it.\n\n";
 
 static const char examples[] =
     "  clang -O2 $(pgokit config --cflags heap) -c app.c\n"
@@ -28,7 +31,8 @@ static const char examples[] =
     "  make CC=gcc-12 CFLAGS=\"-O2 $(pgokit config --cflags heap --cc gcc-12)\" \\\n"
     "      LDFLAGS=\"$(pgokit config --ldflags --libs heap --cc gcc-12)\"\n"
     "  clang++-22 -O2 -c app.cpp \\\n"
-    "      $(pgokit config --cflags use --cc clang-22 --profile app.afdo)\n";
+    "      $(pgokit config --cflags use --cc clang-22 --profile app.afdo)\n"
+    "  clang-22 app.o $(pgokit config --ldflags layout --profile app.order) -o app\n";
 
 #define HISTOGRAM_NEEDS "histograms of accesses need clang 19 or newer, or a plugin for gcc"
 
@@ -45,7 +49,8 @@ static const struct option_row rows[] = {
      OPTION_CLEAR(struct config, shared)},
     {"shared", 0, NULL, "the runtime as a library", OPTION_FLAG(struct config, shared),
      .page = "its path is then in the program"},
-    {"profile", 0, "FILE", "the profile to use; may be repeated",
+    {"profile", 0, "FILE",
+     "the profile to use; may be repeated; of layout the order of gen --format",
      OPTION_LIST(struct config, profiles)},
     {"report", 0, "DIR",
      "each compile writes there what it used, for pgokit match --used DIR; the folder is made",
@@ -63,19 +68,22 @@ static void parse(struct config *c, int argc, char **argv)
 {
     option_parse(&cmd_config, groups, argc, argv, c);
     if (optind + 1 != argc)
-        cli_usage(&cmd_config, "name what the flags are for: heap or use");
+        cli_usage(&cmd_config, "name what the flags are for: heap, use or layout");
     c->use = !strcmp(argv[optind], "use");
-    if (!c->use && strcmp(argv[optind], "heap") != 0)
+    c->layout = !strcmp(argv[optind], "layout");
+    if (!c->use && !c->layout && strcmp(argv[optind], "heap") != 0)
         cli_refuse_value(&cmd_config, argv[optind],
-                         "config takes what the flags are for, heap or use");
+                         "config takes what the flags are for: heap, use or layout");
     if (!c->cflags && !c->ldflags && !c->libs)
         cli_usage(&cmd_config, "nothing to print: name --cflags, --ldflags or --libs");
-    if (c->use != (c->profiles.n != 0))
+    if (c->layout && c->profiles.n > 1)
+        cli_usage(&cmd_config, "layout takes one --profile: a build has one order");
+    if (!c->layout && c->use != (c->profiles.n != 0))
         cli_usage(&cmd_config, c->use ? "name the profile to use: --profile FILE"
-                                      : "--profile requires 'pgokit config use'");
+                                      : "--profile requires 'pgokit config use' or 'layout'");
     if (c->report && !c->use)
         cli_usage(&cmd_config, "--report requires 'pgokit config use'");
-    if (c->use && c->histogram)
+    if ((c->use || c->layout) && c->histogram)
         cli_usage(&cmd_config, "--histogram requires 'pgokit config heap'");
 }
 
@@ -118,7 +126,7 @@ static void know_compiler(struct config *c)
                   "cannot find out whether '%s' is gcc or clang; give --cc gcc or --cc clang",
                   pgk_human_text(safe, sizeof safe, name));
     }
-    if (!c->use && c->clang && c->release && c->release < 13)
+    if (!c->use && !c->layout && c->clang && c->release && c->release < 13)
         cli_usage(&cmd_config, "clang %lu has no heap profiler; 13 is the first", c->release);
     if (c->histogram && c->clang && c->release && c->release < 19)
         cli_usage(&cmd_config, HISTOGRAM_NEEDS);
@@ -246,7 +254,9 @@ static int run(int argc, char **argv)
     struct config c = {0};
     parse(&c, argc, argv);
     know_compiler(&c);
-    if (c.use) {
+    if (c.layout) {
+        config_layout(&c);
+    } else if (c.use) {
         config_use(&c);
     } else {
         if (c.cflags)

@@ -6,7 +6,7 @@
 
 struct config {
     struct cli_common common;
-    bool use; /* profiles; else record the heap */
+    bool use, layout; /* profiles; orders of code; else record the heap */
     bool cflags, ldflags, libs, shared, histogram;
     const char *cc;
     const char *report; /* folder for records of what is used; NULL: none */
@@ -21,5 +21,7 @@ void config_check_path(const char *path);
 
 /* Prints the flags to use profiles with. */
 void config_use(const struct config *c);
+/* Prints the flags to order code by the one profile, or to build what is recorded for it. */
+void config_layout(const struct config *c);
 
 #endif

@@ -1,4 +1,4 @@
-/* pgokit show for binaries: their pseudo probes. */
+/* pgokit show for binaries: their pseudo probes, or how the code lies that ran. */
 #include "cli.h"
 
 #include <elf.h>
@@ -9,21 +9,34 @@
 
 static const char help[] =
     "The pseudo probes of a program: how many of what type, how deep functions are\n"
-    "inlined, and what the sections take.\n\n";
+    "inlined, and what the sections take. With --layout how the code lies that ran.\n\n";
 
 static const char examples[] =
     "  pgokit show ./app\n"
-    "  pgokit show ./app --probes | less\n";
+    "  pgokit show ./app --probes | less\n"
+    "  pgokit show ./app --layout app.counts\n";
 
 struct show {
     struct cli_common common;
     struct pgk_probes_print_opts report;
+    struct cli_list recordings; /* for the layout */
     bool json;
 };
+
+static void add_recording(const struct option_given *given)
+{
+    struct show *s = given->into;
+    cli_list_add(&s->recordings, given->value);
+    cli_reads(given->value);
+}
 
 static const struct option_row rows[] = {
     {"probes", 0, NULL, "then every function with its tree of probes",
      OPTION_FLAG(struct show, report.list)},
+    {"layout", 0, "RECORDING",
+     "instead: on how many pages and lines the code lies that ran in this recording (of perf or "
+     "record branches; may be repeated), now and in a new order, and whether that pays",
+     OPTION_CALL(add_recording), .page = "see [How code lies](#how-code-lies)"},
     {"json", 0, NULL, "all of it as JSON", OPTION_FLAG(struct show, json),
      .page = "see [probes-json](../formats/probes-json.md)"},
     {0},
@@ -36,6 +49,8 @@ static void parse(struct show *s, int argc, char **argv)
     s->report = (struct pgk_probes_print_opts){.struct_size = sizeof s->report};
     option_parse(&cmd_show, groups, argc, argv, s);
     cli_need_one(&cmd_show, argc - optind);
+    if (s->recordings.n && s->report.list)
+        cli_usage(&cmd_show, "--layout and --probes show two things");
     s->report.title = argv[optind];
     s->report.colour = cli_colour();
     s->report.width = cli_width(STDOUT_FILENO);
@@ -53,6 +68,42 @@ static int print(const struct show *s, const struct pgk_probes *probes, struct p
     pgk_probe_index_close(&index);
     return status;
 }
+
+/* ---- how the code lies ---- */
+
+static int measure(const struct show *s, struct pgk_binaries *binaries,
+                   struct pgk_gen_layout *layout, struct pgk_err *err)
+{
+    struct pgk_gen *gen = NULL;
+    struct pgk_gen_opts opts = {.struct_size = sizeof opts, .mode = PGK_GEN_LINES,
+                                .no_vtables = true, .threads = s->common.threads};
+    int status = pgk_gen_new(&gen, binaries, &opts, err);
+    for (size_t i = 0; !status && i < s->recordings.n; i++)
+        status = pgk_gen_add(gen, s->recordings.v[i], err);
+    if (!status)
+        status = pgk_gen_layout(gen, 0, layout, err);
+    pgk_gen_close(&gen);
+    return status;
+}
+
+static int run_layout(struct show *s)
+{
+    struct pgk_binaries *binaries = NULL;
+    struct pgk_gen_layout layout = {.struct_size = sizeof layout};
+    struct pgk_err err = {0};
+    cli_list_add(&s->common.binaries, s->report.title);
+    int status = cli_open_binaries(&s->common, &binaries, &err);
+    if (!status)
+        status = measure(s, binaries, &layout, &err);
+    if (!status) {
+        cli_for_people(s->json ? CLI_EXACT : CLI_PEOPLE);
+        (s->json ? pgk_gen_layout_print_json : pgk_gen_layout_print)(&layout, stdout);
+    }
+    pgk_binaries_close(&binaries);
+    return status ? cli_fail(&err) : cli_finish_output(EXIT_DONE);
+}
+
+/* ---- probes ---- */
 
 /* "a program", "a library" */
 static const char *kind_of_elf(const char *path, bool *runs)
@@ -101,6 +152,8 @@ static int run(int argc, char **argv)
     struct pgk_err err = {0};
     struct pgk_probes *probes = NULL;
     parse(&s, argc, argv);
+    if (s.recordings.n)
+        return run_layout(&s);
     int status = pgk_probes_open(&probes, s.report.title, &err);
     if (status)
         say_what_it_is(&err, s.report.title);

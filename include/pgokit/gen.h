@@ -340,6 +340,35 @@ int pgk_gen_write_blocks(struct pgk_gen *gen, uint32_t binary,
                          const struct pgk_gen_blocks_opts *opts, const char *path,
                          struct pgk_err *err);
 
+/* Where the code that ran lies: how few pages of 4 KiB and lines of 64 bytes hold 90 and 99 % of
+ * it, bytes counted as often as they ran. */
+struct pgk_gen_places {
+    uint64_t pages_90, pages_99; /* pages */
+    uint64_t lines_90, lines_99; /* lines */
+    uint64_t taken; /* of pgk_gen_layout.ways: by jumps that are taken */
+    uint64_t score; /* by ext-TSP: at most 1.05 times pgk_gen_layout.ways */
+};
+/* What pgk_gen_layout finds. */
+struct pgk_gen_layout {
+    size_t struct_size;   /* sizeof(struct pgk_gen_layout), set by the caller */
+    bool mapped;          /* blocks are those of the compiler; else they are cut from the code */
+    uint64_t functions;   /* that ran */
+    uint64_t blocks;      /* of these, that ran */
+    uint64_t bytes;       /* of these blocks */
+    uint64_t code_bytes;  /* of all code of the binary */
+    uint64_t ways;        /* how often control went from block to block of a function */
+    struct pgk_gen_places now;               /* as the binary is */
+    struct pgk_gen_places functions_ordered; /* in an order of functions, pgk_gen_write_order */
+    struct pgk_gen_places blocks_ordered;    /* in one of blocks and functions,
+                                              * pgk_gen_write_blocks */
+};
+/* Instead of a profile: how the code of one binary that ran lies, and how it would in new orders.
+ * Any binary with symbols of functions will do. Contexts must be off (opts.mode PGK_GEN_LINES).
+ * PGK_E_EMPTY if the binary was not sampled, PGK_E_NODEBUG without symbols, PGK_E_ARG if the input
+ * was a sample profile or has contexts. */
+int pgk_gen_layout(struct pgk_gen *gen, uint32_t binary, struct pgk_gen_layout *layout,
+                   struct pgk_err *err);
+
 /* With opts.stacks, instead of a profile: the call stacks that were sampled, in an export format
  * that shows stacks (pgk_export_format_at: pprof, otlp, folded, speedscope). Functions have their
  * first lines, so that Go's compiler takes pprof. Code of other files is named by these.

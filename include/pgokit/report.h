@@ -371,6 +371,12 @@ bool pgk_gen_figure_at(const struct pgk_gen_stats *stats, size_t i, struct pgk_g
 /* All of them, "format": "pgokit-gen"; docs/man/pgokit-gen.md. */
 void pgk_gen_print_json(const struct pgk_gen_stats *stats, FILE *out);
 
+/* For people: how the code that ran lies now and would in new orders, and a sentence that says
+ * whether they pay. Any thread; write errors are left in `out`. */
+void pgk_gen_layout_print(const struct pgk_gen_layout *layout, FILE *out);
+/* The same as JSON, "format": "pgokit-layout"; docs/man/pgokit-show.md. */
+void pgk_gen_layout_print_json(const struct pgk_gen_layout *layout, FILE *out);
+
 #pragma GCC visibility pop
 #ifdef __cplusplus
 }

@@ -6,6 +6,7 @@ at least what those of llvm-bolt are, by the same counts."""
 
 import collections
 import concurrent.futures
+import json
 import os
 import re
 import sys
@@ -295,6 +296,43 @@ def worth_as_much(work):
     return f"{functions} functions of {len(rows)} programs: {share:.5f} of llvm-bolt's score"
 
 
+# ---- how code lies ----
+
+def layout_of(work, program, trace, *options):
+    return json.loads(good(work.pgokit, "show", program, "--layout", trace, "--json", *options))
+
+
+def lies(work):
+    """The same figures by the map and by instructions, nearly; and of text and JSON."""
+    b = built(work, 22)
+    mapped = layout_of(work, b.program, b.trace)
+    plain = f"{work.temp('without')}/program" # the recording has this name
+    good("objcopy", "--remove-section=.llvm_bb_addr_map", b.program, plain)
+    cut = layout_of(work, plain, b.trace)
+    require(mapped["mapped"] and not cut["mapped"], str(cut))
+    _, gen_figures = gen(work, b.program, b.trace, "as.list")
+    require(mapped["ways"] == gen_figures["ways"] and
+            mapped["now"]["taken"] == gen_figures["ways_taken"] and
+            mapped["blocks_ordered"]["score"] == gen_figures["score_ordered"], str(mapped))
+    for a, c in ((mapped, cut), (cut, mapped)):
+        require(a["functions"] <= 1.2 * c["functions"] and a["ways"] <= 1.15 * c["ways"] and
+                a["now"]["lines_99"] <= 1.1 * c["now"]["lines_99"] + 2 and
+                a["blocks_ordered"]["taken"] <= 1.15 * c["blocks_ordered"]["taken"],
+                f"{mapped}\n{cut}")
+    for l in (mapped, cut):
+        now, functions, blocks = l["now"], l["functions_ordered"], l["blocks_ordered"]
+        require(blocks["lines_99"] <= now["lines_99"] and blocks["pages_99"] <= now["pages_99"] and
+                functions["pages_90"] <= now["pages_90"], str(l))
+        require(blocks["taken"] < 0.75 * now["taken"] and blocks["score"] > now["score"], str(l))
+        require(now["lines_90"] <= now["lines_99"] <= l["code_bytes"] / 64, str(l))
+        require(l["pays"] == "nothing" or now["lines_99"] > 512, str(l))
+    text = good(work.pgokit, "show", b.program, "--layout", b.trace)
+    require(mapped["verdict"] in text and f" {mapped['now']['lines_99']} " in text, text)
+    result = run(work.pgokit, "show", b.program, "--layout", b.input)
+    require(result.code == 2, str(result))
+    return mapped["verdict"]
+
+
 # ---- other input ----
 
 def refused(work):
@@ -324,6 +362,7 @@ def add_cases(work, tap):
     for release in BUILT_AGAIN:
         tap.add(f"built again by clang {release}", built_again, work, release)
     tap.add("worth as much as llvm-bolt's", worth_as_much, work)
+    tap.add("how code lies", lies, work)
     tap.add("refused", refused, work)
 
 
