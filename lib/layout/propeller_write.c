@@ -143,6 +143,25 @@ static bool put_function(struct writer *w, uint32_t at)
     return pgk_vec_push(&w->listed, at);
 }
 
+static bool has_landing_pad(const struct writer *w, const struct pgk_ordered_function *f)
+{
+    for (uint32_t i = 0; i < f->n; i++)
+        if (w->p->map->blocks.v[w->p->order->blocks.v[f->first + i]].flags & PGK_BLOCK_LANDING_PAD)
+            return true;
+    return false;
+}
+
+/* Landing pads of a function have to be in one section: if some ran, they are in their own. */
+static void put_parts(const struct writer *w)
+{
+    const struct pgk_block_order *o = w->p->order;
+    for (size_t i = 0; i < w->listed.n; i++)
+        if (has_landing_pad(w, &o->functions.v[w->listed.v[i]]))
+            put_symbols(w, named(w, o->functions.v[w->listed.v[i]].function), ".eh");
+    for (size_t i = 0; i < w->listed.n; i++)
+        put_symbols(w, named(w, o->functions.v[w->listed.v[i]].function), ".cold");
+}
+
 bool pgk_propeller_write(const struct pgk_propeller *what, struct pgk_sink *list,
                          struct pgk_sink *symbols, struct pgk_propeller_written *written)
 {
@@ -153,8 +172,8 @@ bool pgk_propeller_write(const struct pgk_propeller *what, struct pgk_sink *list
         pgk_sink_printf(list, "v%u\n", what->list);
     for (size_t i = 0; ok && i < what->order->order.n; i++)
         ok = put_function(&w, what->order->order.v[i]);
-    for (size_t i = 0; ok && i < w.listed.n; i++)
-        put_symbols(&w, named(&w, what->order->functions.v[w.listed.v[i]].function), ".cold");
+    if (ok)
+        put_parts(&w);
     pgk_index_free(&w.names);
     pgk_mem_free(w.is_shared);
     pgk_vec_free(&w.ids);

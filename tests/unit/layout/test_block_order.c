@@ -35,7 +35,7 @@ static int set_up(void **state)
     (void)state;
     add_function(F, of_f, 3);
     add_block(F, 0x10, 0, PGK_BLOCK_FALLS_THROUGH);
-    add_block(F + 0x10, 0x40, 7, PGK_BLOCK_FALLS_THROUGH);
+    add_block(F + 0x10, 0x40, 7, PGK_BLOCK_FALLS_THROUGH | PGK_BLOCK_LANDING_PAD);
     add_block(F + 0x50, 0x20, 2, PGK_BLOCK_FALLS_THROUGH);
     add_block(F + 0x70, 0x10, 3, PGK_BLOCK_RETURNS);
     add_function(G, of_g, 1);
@@ -135,7 +135,7 @@ static void expect_text(unsigned list, const char *blocks, const char *symbols)
 /* Names that two functions have are no names of either. */
 static void test_lists(void **state)
 {
-    static const char symbols[] = "f\nf_alias\ng\nf.cold\nf_alias.cold\ng.cold\n";
+    static const char symbols[] = "f\nf_alias\ng\nf.eh\nf_alias.eh\nf.cold\nf_alias.cold\ng.cold\n";
     (void)state;
     expect_text(0, "!f/f_alias\n!!0 2 3 7\n!g\n!!0\n", symbols);
     expect_text(1, "v1\nf f f_alias\nc 0 2 3 7\nf g\nc 0\n", symbols);
