@@ -83,7 +83,7 @@ extern const struct cli_action merge_gcov;
 extern const struct cli_action merge_heap;
 extern const struct cli_action merge_instr;
 extern const struct cli_action merge_sample;
-extern const struct cli_action order_instr;
+extern const struct cli_action order_instr, order_sample;
 extern const struct cli_action plan_heap;
 extern const struct cli_action report_heap;
 extern const struct cli_action report_sample;

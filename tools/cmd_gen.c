@@ -178,7 +178,8 @@ static const struct option_row output_rows[] = {
              "discriminators are plain numbers"},
     {"format", 0, "NAME",
      "the same as --to; bolt, counts of branches for llvm-bolt -data, or preaggregated, for "
-     "perf2bolt -pa; order, functions in an order for ld.lld, order-gold or order-ld, for GNU ld; "
+     "perf2bolt -pa; order, functions in an order for ld.lld, order-gold or order-ld, for GNU ld, "
+     "or the calls, order-calls; "
      "propeller, blocks in an order for clang, and functions for ld.lld; "
      "call stacks: pprof, also for go build -pgo, otlp, folded or speedscope",
      OPTION_CALL(take_to), OPTION_WORDS(to_word),

@@ -3,11 +3,12 @@
 
 static const char help[] =
     "usage: pgokit order FILE [-o OUTPUT] [OPTION]...\n\n"
-    "Prints functions, one a line, in an order in which the program's start touches\n"
-    "few pages of code, for ld.lld --symbol-ordering-file=OUTPUT. Build the program\n"
+    "Prints functions, one a line, in an order for ld.lld --symbol-ordering-file=: from\n"
+    "temporal traces one in which the program's start touches few pages of code, from\n"
+    "a sample profile one that places callers near what they call. Build the program\n"
     "with -ffunction-sections.\n";
 
-static const struct cli_action *const actions[] = {&order_instr, NULL};
+static const struct cli_action *const actions[] = {&order_instr, &order_sample, NULL};
 
 static int run(int argc, char **argv)
 {
@@ -16,7 +17,7 @@ static int run(int argc, char **argv)
 
 const struct cli_verb cmd_order = {
     .name = "order",
-    .summary = "orders functions for a faster start of the program",
+    .summary = "orders functions for a faster program or start of it",
     .help = help,
     .exit_help = "0 done, 1 done but the names of some functions are not known, 2 failed",
     .run = run,

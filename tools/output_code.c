@@ -50,6 +50,9 @@ static const struct code_output_form forms[] = {
      .next = "cc -ffunction-sections -fuse-ld=gold -Wl,--section-ordering-file="},
     {.name = "order-ld", .suffix = ".ld", .write = write_order, .order = PGK_ORDER_LD,
      .next = "cc -ffunction-sections -Wl,-T,"},
+    {.name = "order-calls", .suffix = ".calls", .write = write_order, .order = PGK_ORDER_CALLS,
+     .next = "cc -ffunction-sections -fuse-ld=lld "
+             "-Wl,--no-warn-symbol-ordering,--call-graph-ordering-file="},
     {.name = "propeller", .suffix = ".propeller", .write = write_blocks,
      .next_symbols = "clang -ffunction-sections -fuse-ld=lld "
                      "-Wl,--no-warn-symbol-ordering,--symbol-ordering-file=",

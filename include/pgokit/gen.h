@@ -317,6 +317,8 @@ enum pgk_order_form {
     PGK_ORDER_LLD,  /* symbols, for ld.lld --symbol-ordering-file */
     PGK_ORDER_GOLD, /* sections, for gold --section-ordering-file */
     PGK_ORDER_LD,   /* a linker script, for GNU ld -T */
+    PGK_ORDER_CALLS, /* who calls whom how often, for ld.lld --call-graph-ordering-file, which makes
+                      * an order of it */
 };
 /* Instead of a profile: the functions of one binary that ran, in an order that keeps what calls
  * each other near and what runs often together. Contexts must be off (opts.mode PGK_GEN_LINES).
@@ -324,6 +326,13 @@ enum pgk_order_form {
  * without symbols of functions, PGK_E_ARG if the input was a sample profile or has contexts. */
 int pgk_gen_write_order(struct pgk_gen *gen, uint32_t binary, enum pgk_order_form form,
                         const char *path, struct pgk_err *err);
+
+/* The same from a finished sample profile: functions of the first of `binaries` that have samples
+ * in it, with their sizes there. `*n` is how many. PGK_E_EMPTY if there is none, PGK_E_NODEBUG
+ * without symbols of functions. */
+int pgk_sample_write_order(const struct pgk_sample *profile, const struct pgk_binaries *binaries,
+                           enum pgk_order_form form, const char *path, size_t *n,
+                           struct pgk_err *err);
 
 /* What pgk_gen_write_blocks writes besides the list. */
 struct pgk_gen_blocks_opts {

@@ -47,11 +47,12 @@ static bool count_calls(struct pgk_call_graph *graph, const struct pgk_layout_fu
 /* ---- all of it ---- */
 
 static int write(const struct pgk_layout_functions *functions, const pgk_layout_list *order,
-                 enum pgk_order_form form, const char *path, struct pgk_err *err)
+                 const struct pgk_call_graph *graph, enum pgk_order_form form, const char *path,
+                 struct pgk_err *err)
 {
     struct pgk_sink *out;
     PGK_TRY(pgk_sink_open(&out, path, err));
-    pgk_order_write(functions, order, form, out);
+    pgk_order_write(functions, order, graph, form, out);
     return pgk_sink_commit(&out, err);
 }
 
@@ -71,7 +72,7 @@ static int write_order(struct pgk_gen *g, const struct pgk_gen_binary *b,
     if (!status && !order.n)
         status = pgk_gen_no_samples(g, err);
     if (!status)
-        status = write(functions, &order, form, path, err);
+        status = write(functions, &order, &graph, form, path, err);
     if (!status)
         g->stats.functions += order.n;
     pgk_vec_free(&order);

@@ -1,6 +1,8 @@
 /* An order of functions as each linker takes it. docs/formats/function-order.md */
 #include "order_write.h"
 
+#include <inttypes.h>
+
 /* A name without the version that dynamic symbols have. */
 static int length_of(const char *name)
 {
@@ -34,12 +36,31 @@ static void put_name(struct pgk_sink *out, const char *name, enum pgk_order_form
     case PGK_ORDER_LLD: pgk_sink_printf(out, "%.*s\n", length_of(name), name); break;
     case PGK_ORDER_GOLD: put_sections(out, name, "", "\n"); break;
     case PGK_ORDER_LD: put_sections(out, name, "    *(", ")\n"); break;
+    case PGK_ORDER_CALLS: break; /* has no line of its own */
+    }
+}
+
+/* Calls of one function by another are put together by the linker. */
+static void put_calls(const struct pgk_layout_functions *f, const struct pgk_call_graph *graph,
+                      struct pgk_sink *out)
+{
+    for (size_t i = 0; i < graph->calls.n; i++) {
+        const struct pgk_graph_call *c = &graph->calls.v[i];
+        const char *from = f->names.v[f->list.v[c->from].first_name];
+        const char *to = f->names.v[f->list.v[c->to].first_name];
+        pgk_sink_printf(out, "%.*s %.*s %" PRIu64 "\n", length_of(from), from, length_of(to), to,
+                        c->count);
     }
 }
 
 void pgk_order_write(const struct pgk_layout_functions *functions, const pgk_layout_list *order,
-                     enum pgk_order_form form, struct pgk_sink *out)
+                     const struct pgk_call_graph *graph, enum pgk_order_form form,
+                     struct pgk_sink *out)
 {
+    if (form == PGK_ORDER_CALLS) {
+        put_calls(functions, graph, out);
+        return;
+    }
     if (form == PGK_ORDER_LD)
         pgk_sink_printf(out, "SECTIONS\n{\n  .text.ordered :\n  {\n");
     for (size_t i = 0; i < order->n; i++) {

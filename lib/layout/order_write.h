@@ -8,7 +8,9 @@
 
 #include <pgokit/gen.h>
 
+/* `graph` is what the order was made from. */
 void pgk_order_write(const struct pgk_layout_functions *functions, const pgk_layout_list *order,
-                     enum pgk_order_form form, struct pgk_sink *out);
+                     const struct pgk_call_graph *graph, enum pgk_order_form form,
+                     struct pgk_sink *out);
 
 #endif

@@ -153,6 +153,35 @@ def from_samples(work):
     require(len(both) > 25, f"{len(both)} functions of both")
 
 
+def from_profile(work):
+    """Functions of a sample profile, placed nearer to what they call than without an order."""
+    r, calls = recorded(work), calls_of(work)
+    profile, out = f"{r.folder}/profile.afdo", f"{r.folder}/profile.order"
+    good(work.pgokit, "gen", "-q", r.trace, "-b", r.program, "-o", profile)
+    good(work.pgokit, "order", "-q", profile, "-b", r.program, "-o", out)
+    both = set(read(out).decode().split()) & set(listed(work))
+    require(len(both) > 25, f"{len(both)} functions of both")
+    near = nearness(r.link("by-profile", LINKERS["order"][0], f"-Wl,{LINKERS['order'][1]}{out}"),
+                    calls)
+    plain = nearness(r.program, calls)
+    require(near > 1.1 * plain, f"{near:.0f}, as linked without an order {plain:.0f}")
+    result = run(work.pgokit, "order", profile)
+    require(result.code == 2 and "-b" in result.errors, str(result))
+    return f"{near / plain:.2f} times as near as without an order"
+
+
+def calls_for_lld(work):
+    """ld.lld makes an order of the calls."""
+    r, calls = recorded(work), calls_of(work)
+    program = r.link("by-calls", LINKERS["order"][0],
+                     f"-Wl,--call-graph-ordering-file={order(work, 'order-calls')}",
+                     "-Wl,--no-warn-symbol-ordering")
+    near, plain = nearness(program, calls), nearness(r.program, calls)
+    require(near > 1.1 * plain, f"{near:.0f}, as linked without an order {plain:.0f}")
+    require(good(program, r.input) == good(r.program, r.input), "it computes something else")
+    return f"{near / plain:.2f} times as near as without an order"
+
+
 def refused(work):
     r = recorded(work)
     good("strip", r.program, "-o", f"{r.folder}/stripped")
@@ -169,6 +198,8 @@ def add_cases(work, tap):
         tap.add(f"linked by {os.path.basename(LINKERS[form][0])}", linked, work, form)
     tap.add("calls as near as ld.lld makes them", as_near, work)
     tap.add("samples without branches", from_samples, work)
+    tap.add("a sample profile", from_profile, work)
+    tap.add("calls, which ld.lld orders", calls_for_lld, work)
     tap.add("a stripped program", refused, work)
 
 

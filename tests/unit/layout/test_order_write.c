@@ -4,13 +4,15 @@
 #include "hot_pages.h"
 #include "order_write.h"
 
+static struct pgk_call_graph calls;
+
 static void check(const struct pgk_layout_functions *f, const pgk_layout_list *order,
                   enum pgk_order_form form, const char *expected)
 {
     struct pgk_sink *out;
     size_t n;
     assert_int_equal(pgk_sink_memory(&out, NULL), 0);
-    pgk_order_write(f, order, form, out);
+    pgk_order_write(f, order, &calls, form, out);
     const uint8_t *text = pgk_sink_data(out, &n);
     assert_int_equal(n, strlen(expected));
     assert_memory_equal(text, expected, n);
@@ -60,6 +62,11 @@ static void test_forms(void **state)
           ".text.hot.main\n.text.main\n.text.unlikely.main\n.text.startup.main\n"
           ".text.hot.alias\n.text.alias\n.text.unlikely.alias\n.text.startup.alias\n"
           ".text.unlikely.g\n.text.split.g\n");
+    const struct pgk_graph_call of_calls[] = {{1, 0, 4, 90}, {2, 1, 8, 7}};
+    for (size_t i = 0; i < PGK_COUNTOF(of_calls); i++)
+        assert_true(pgk_vec_push(&calls.calls, of_calls[i]));
+    check(&f, &order, PGK_ORDER_CALLS, "main plain 90\nf.cold main 7\n");
+    pgk_call_graph_free(&calls);
     order.n = 0;
     assert_true(pgk_vec_push(&order, 2) && pgk_vec_push(&order, 4));
     check(&f, &order, PGK_ORDER_LD,
