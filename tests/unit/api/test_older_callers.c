@@ -61,6 +61,17 @@ static int gen_new(const void *opts)
     return status;
 }
 
+/* Nothing was recorded, whatever the options are. */
+static int gen_write_blocks(const void *opts)
+{
+    struct pgk_gen *gen = NULL;
+    if (pgk_gen_new(&gen, on.binaries, NULL, &on.err))
+        return 1;
+    int status = pgk_gen_write_blocks(gen, 0, opts, "/dev/null", &on.err);
+    pgk_gen_close(&gen);
+    return status == PGK_E_EMPTY ? 0 : status;
+}
+
 static int heap_symbolise(const void *opts)
 {
     struct pgk_heap *copy;
@@ -333,6 +344,7 @@ static const struct {
     {"pgk_instr_order_functions", sizeof(struct pgk_function_order_opts), order_functions},
     {"pgk_gen_find_program", sizeof(struct pgk_gen_opts), gen_find_program},
     {"pgk_gen_new", sizeof(struct pgk_gen_opts), gen_new},
+    {"pgk_gen_write_blocks", sizeof(struct pgk_gen_blocks_opts), gen_write_blocks},
     {"pgk_heap_symbolise", sizeof(struct pgk_heap_symbolise_opts), heap_symbolise},
     {"pgk_heap_prune", sizeof(struct pgk_heap_prune_opts), heap_prune},
     {"pgk_heap_build_context", sizeof(struct pgk_heap_allocation), heap_build},
