@@ -9,6 +9,8 @@
 #include "recorder_thread.h"
 #include "recorder_weight.h"
 
+enum { MOST_FREQUENT = 1000 }; /* ticks a second */
+
 PGBR_EXPORT void pgokit_branches_yield(void);
 
 /* For another copy of the recorder, which is the first one to be looked up. */
@@ -39,7 +41,7 @@ bool pgbr_start_for_accesses(u32 budget_permille)
         pgg_confine_watch(before_confined);
         pgg_frames_ready();
         pgbr_options_default();
-        pgbr_weights_init(budget_permille);
+        pgbr_weights_init(MOST_FREQUENT, budget_permille ? budget_permille : 1);
         pgbr_threads_init();
     }
     pgbr_switch(true);

@@ -11,10 +11,10 @@
 
 enum {
     WARM = 262144, /* cycles, in which copies and their data come into caches; then: */
-    SPAN = 32768,  /* cycles, whose branches are counted */
+    SPAN = 8192,   /* cycles, whose branches are counted */
     UNITS = SPAN * PGBR_SPAN_UNIT,
     FIRST_PIECE = 4,      /* branches, after which time is looked at, and then: */
-    PIECES = 8,           /* of a span, about */
+    PIECES = 4,           /* of a span, about */
     AVERAGED = 32,        /* spans */
     PLACES = 4096,        /* whose spans are distinguished, */
     PLACE_BYTES = 256,    /* of so much code */

@@ -27,10 +27,9 @@ static const struct pgg_options table = {
 
 void pgbr_options_default(void)
 {
-    enum { BRANCHES = 1024, STRETCH = 5000 };
+    enum { BRANCHES = 1024 };
     pgg_options_reset(&table);
     pgbr_options.branches = BRANCHES;
-    pgbr_options.stretch = STRETCH;
 }
 
 void pgbr_options_read(void)

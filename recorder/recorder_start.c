@@ -10,6 +10,7 @@
 #include "recorder_signals.h"
 #include "recorder_table.h"
 #include "recorder_thread.h"
+#include "recorder_weight.h"
 
 PGBR_EXPORT void pgokit_branches_start(void);
 PGBR_EXPORT void pgokit_branches_stop(void);
@@ -55,7 +56,7 @@ __attribute__((constructor(101))) static void at_load(void)
     pgg_frames_ready();
     pgg_file_init();
     pgbr_options_read();
-    pgbr_mean_ns = 1000000000 / pgbr_options.frequency;
+    pgbr_weights_init(pgbr_options.frequency, pgbr_options.budget);
     pgbr_start_time = pgg_process_clock_ms();
     pgbr_threads_init();
     pgbr_signals_switch();

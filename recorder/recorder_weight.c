@@ -1,5 +1,5 @@
-/* What windows stand for, and how often they may begin, for a library that asks for accesses.
- * docs/design/recorder.md, "What a window stands for". */
+/* What windows cost, and how often they may begin for that; and what they stand for, for a library
+ * that asks for accesses. docs/design/recorder.md, "What a window stands for". */
 #include "recorder_weight.h"
 
 #include "guest_processor.h"
@@ -11,14 +11,14 @@
 enum {
     TICK_NS = 4000,         /* that the kernel takes for a signal of a timer, about */
     FIRST_COST_NS = 300000, /* of a window, as long as none is known */
-    LEAST_NS = 1000000,     /* between two ticks of a thread, and at most: */
-    MOST_NS = 1000000000,
-    AVERAGED = 16, /* windows */
+    MOST_NS = 1000000000,   /* between two ticks of a thread */
+    AVERAGED = 16,          /* windows */
 };
 
 static u64 cost_ns, average_ns = FIRST_COST_NS;
 static u64 first_cycles, first_ns;
-static u32 budget; /* thousandths */
+static u64 budget; /* thousandths; 0: windows may cost what they cost */
+static u64 least_ns;
 
 static u64 real_ns(void)
 {
@@ -36,15 +36,17 @@ static double cycles_of_ns(void)
 
 static void adapt(void)
 {
-    const u64 wished = __atomic_load_n(&average_ns, __ATOMIC_RELAXED) * 1000 / budget;
-    pgbr_mean_ns = wished < LEAST_NS ? LEAST_NS : wished < MOST_NS ? wished : MOST_NS;
+    const u64 wished = budget ? __atomic_load_n(&average_ns, __ATOMIC_RELAXED) * 1000 / budget : 0,
+              most = least_ns < MOST_NS ? MOST_NS : least_ns;
+    pgbr_mean_ns = wished < least_ns ? least_ns : wished < most ? wished : most;
 }
 
-void pgbr_weights_init(u32 budget_permille)
+void pgbr_weights_init(u64 frequency, u64 budget_permille)
 {
     first_ns = real_ns();
     first_cycles = pgg_ticks();
-    budget = budget_permille ? budget_permille : 1;
+    budget = budget_permille;
+    least_ns = 1000000000 / frequency;
     adapt();
 }
 

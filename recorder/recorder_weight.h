@@ -1,4 +1,4 @@
-/* What each window stands for, and their cost: only of use where pgbr_accesses asks for it. */
+/* The cost of windows, and what each stands for where pgbr_accesses asks for it. */
 #ifndef PGBR_WEIGHT_H
 #define PGBR_WEIGHT_H
 
@@ -6,7 +6,9 @@
 
 #pragma GCC visibility push(hidden)
 
-void pgbr_weights_init(u32 budget_permille);
+/* So many ticks a second at most, and fewer if windows take more than their budget, thousandths of
+ * the processor time; 0: they may take what they take. */
+void pgbr_weights_init(u64 frequency, u64 budget_permille);
 /* In this order, by the thread: at a tick, after a stretch, before and after a window, at the end.
  * Elapsed times are processor time of the thread since the tick. */
 void pgbr_ticked(struct pgbr_thread *t);

@@ -154,11 +154,16 @@ static bool begins_with_stretch(struct pgbr_thread *t)
     return false;
 }
 
+static bool is_cost_of_interest(void)
+{
+    return pgbr_accesses.take || pgbr_options.budget;
+}
+
 static void tick_done(struct pgbr_thread *t, u64 began_ns)
 {
     const u64 elapsed = pgbr_thread_ns() - began_ns;
     pgbr_count_n(PGK_BRANCH_COST_NS, elapsed);
-    if (pgbr_accesses.take)
+    if (is_cost_of_interest())
         pgbr_tick_done(t, elapsed);
 }
 
@@ -169,6 +174,7 @@ void pgbr_on_tick(int sig, siginfo_t *info, void *context)
     if (!pgbr_is_on())
         return;
     const u64 now_ns = pgbr_thread_ns();
+    t->native_ns = 0;
     if (pgbr_accesses.take)
         pgbr_ticked(t);
     enum pgk_branch_counter why = why_not(t, context);
@@ -250,7 +256,7 @@ static void stretch_ends(struct pgbr_engine *x, enum pgk_branch_counter why)
         pgg_unlock(&pgbr_lock);
     }
     fill_context(x, t);
-    if (pgbr_accesses.take)
+    if (is_cost_of_interest())
         pgbr_stretched(x, pgbr_thread_ns() - x->began_ns);
     if (why != PGK_BRANCH_COUNTERS)
         resume(x, t, why);

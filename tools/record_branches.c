@@ -44,8 +44,9 @@ static const struct option_row rows[] = {
     {"binary", 'b', "FILE", "count this library or program instead of PROGRAM",
      OPTION_LIST(struct record, common.binaries), .page = "PROGRAM may be a script or `make`"},
     {"frequency", 'F', "HZ",
-     "windows for each second of a thread's processor time (100); the kernel's clock, of 100 to "
-     "1000 ticks a second, is the limit", OPTION_NUMBER(struct record, frequency, 1, 10000),
+     "windows for each second of a thread's processor time (100, or what takes 3 % of it); the "
+     "kernel's clock, of 100 to 1000 ticks a second, is the limit",
+     OPTION_NUMBER(struct record, frequency, 1, 10000),
      .page = "the range is 1 to 10000"},
     {"branches", 'n', "N", "branches of a window, 2 to 4096 (512)",
      OPTION_NUMBER(struct record, branches, 2, 4096)},
@@ -113,12 +114,22 @@ static void add_number(char *text, const char *name, unsigned long n)
         sprintf(text + strlen(text), ":%s=%lu", name, n);
 }
 
+/* Windows may cost so many thousandths of the processor time unless it is said how many to make. */
+static void add_budget(char *text, const struct record *r)
+{
+    enum { BUDGET = 30 };
+    const char *given = record_environment("PGOKIT_BRANCHES_OPTIONS");
+    if (!r->frequency && !r->real_time && !(given && *given))
+        add_number(text, "budget", BUDGET);
+}
+
 static void set_environment(const struct record *r)
 {
     char path[PATH_MAX], ours[3 * PATH_MAX];
     const char quote = record_quote(r->template);
     snprintf(ours, sizeof ours, "out=%c%s%c", quote, r->template, quote);
     add_number(ours, "frequency", r->frequency);
+    add_budget(ours, r);
     add_number(ours, "branches", r->branches);
     add_number(ours, "seconds", r->seconds);
     add_number(ours, "real_time", r->real_time);
