@@ -16,8 +16,10 @@ PGBR_EXPORT void pgokit_branches_yield(void);
 /* For another copy of the recorder, which is the first one to be looked up. */
 void pgokit_branches_yield(void)
 {
-    pgbr_off_for_good("accesses are not counted",
-                      "the process has another recorder, which goes on");
+    static const char why[] = "the process has another recorder, which goes on";
+    if (!pgbr_is_on())
+        pgbr_say("accesses are not counted", why);
+    pgbr_off_for_good("accesses are not counted", why);
 }
 
 /* Under a filter a tick, too, may be what kills. */
