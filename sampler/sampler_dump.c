@@ -18,6 +18,7 @@
 #include "sampler_sums.h"
 #include "sampler_thread.h"
 #include "sampler_time.h"
+#include "sampler_window.h"
 
 /* A context of the dump. */
 struct row {
@@ -282,6 +283,8 @@ int pgsm_dump(bool last, bool empty)
         return -1;
     pgsm_lock();
     d = (struct dump){0};
+    if (last)
+        pgsm_windows_finish();
     const bool any = take_all(&d, empty);
     if (any)
         plan(&d, last);

@@ -231,9 +231,11 @@ void pgsm_run_give(u32 note)
     IS_CLEAN(note) = kept + pages > KEPT_PAGES &&
                      !pgg_sys_advise(address_of(page), (size_t)pages * PGG_PAGE, MADV_DONTNEED);
     const bool clean = IS_CLEAN(note);
-    if (is_free_run(before) && IS_CLEAN(before) == clean)
+    /* Pages that were lost for want of a note may lead to another run. */
+    if (is_free_run(before) && IS_CLEAN(before) == clean &&
+        page_of(before) + pgsm_notes[before].pages == page)
         join(note, before);
-    if (is_free_run(after) && IS_CLEAN(after) == clean)
+    if (is_free_run(after) && IS_CLEAN(after) == clean && page_of(after) == page + pages)
         join(note, after);
     if (!clean)
         kept += n->pages;

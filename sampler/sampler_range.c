@@ -16,9 +16,9 @@ enum {
     SPANS_MOST = 1 << 14,
     FREE_SPANS = 16,       /* that stay in memory */
     MOVED_BYTES = 1 << 20, /* of what is moved by the system, and not copied */
-    NOTES_BYTES = 64 << 20,
+    BYTES_OF_NOTE = 1 << 10, /* of the range, for each byte of notes */
     LONGEST_BITS = 36,
-    SHORTEST_BITS = 28,
+    SHORTEST_BITS = 24,
 };
 
 struct pgsm_range pgsm_range;
@@ -53,12 +53,14 @@ static bool open_at(u64 bytes)
     if (at < 0)
         return false;
     u32 *pages = pgg_map(pgg_whole_pages(bytes / PGG_PAGE * sizeof *pages));
-    struct pgsm_note *notes = pgg_map(NOTES_BYTES);
+    struct pgsm_note *notes = pgg_map(bytes / BYTES_OF_NOTE);
     if (!pages || !notes) {
+        if (pages)
+            pgg_unmap(pages, pgg_whole_pages(bytes / PGG_PAGE * sizeof *pages));
         pgg_sys_unmap((void *)at, bytes + PGSM_ALIGN_MOST);
         return false;
     }
-    pgsm_pages_open((u32)(bytes / PGG_PAGE), pages, notes, NOTES_BYTES);
+    pgsm_pages_open((u32)(bytes / PGG_PAGE), pages, notes, bytes / BYTES_OF_NOTE);
     pgsm_range.from = ((uintptr_t)at + PGSM_ALIGN_MOST - 1) & -(uintptr_t)PGSM_ALIGN_MOST;
     pgsm_range.bytes = bytes;
     return true;
@@ -76,14 +78,19 @@ static void open_few(void)
     pgsm_range.bytes = sizeof memory;
 }
 
-/* No more than a quarter of what the process may have. */
+/* No more than a quarter of the addresses that the process may have, and a tenth of its memory for
+ * what is known of them. */
 bool pgsm_range_open(void)
 {
-    struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
-    pgg_sys_limit(RLIMIT_AS, &limit);
-    for (u32 bits = LONGEST_BITS; bits >= SHORTEST_BITS; bits -= 2)
-        if (limit.rlim_cur >> 2 >= UINT64_C(1) << bits && open_at(UINT64_C(1) << bits))
+    struct rlimit addresses = {.rlim_cur = RLIM_INFINITY}, memory = addresses;
+    pgg_sys_limit(RLIMIT_AS, &addresses);
+    pgg_sys_limit(RLIMIT_DATA, &memory);
+    for (u32 bits = LONGEST_BITS; bits >= SHORTEST_BITS; bits -= 2) {
+        const u64 bytes = UINT64_C(1) << bits;
+        if (addresses.rlim_cur / 4 >= bytes && memory.rlim_cur / 20 >= bytes / BYTES_OF_NOTE &&
+            open_at(bytes))
             return true;
+    }
     open_few();
     return false;
 }

@@ -88,6 +88,8 @@ static void exec_failed(void) {}
 static void finish(void)
 {
     pgsm_on = false;
+    if (is_ours() && pgbr_accesses.take)
+        pgbr_stop_for_accesses();
     if (is_ours() && pgsm_options.dump_at_exit)
         pgsm_dump(true, !is_child && pgsm_options.enabled);
 }
@@ -127,11 +129,23 @@ static void dump_on_signal(int sig)
     errno = error;
 }
 
+static void switch_windows(bool on)
+{
+    if (!pgbr_accesses.take)
+        return;
+    if (on)
+        pgbr_start_for_accesses((u32)(pgsm_options.budget + 1) / 2);
+    else
+        pgbr_stop_for_accesses();
+}
+
 static void switch_on_signal(int sig)
 {
     (void)sig;
-    if (!stopped)
-        pgsm_on = !pgsm_on;
+    if (stopped)
+        return;
+    pgsm_on = !pgsm_on;
+    switch_windows(pgsm_on);
 }
 
 static void handle(u64 sig, void (*handler)(int), const char *option)
@@ -183,6 +197,8 @@ static void begin(void)
     handle(pgsm_options.switch_signal, switch_on_signal, "switch_signal");
     pgsm_dump_begin();
     begin_windows();
+    if (!pgsm_options.enabled)
+        switch_windows(false);
     pgg_confine_watch(before_confined);
     pgsm_on = pgsm_options.enabled;
     pgsm_draw_anew();

@@ -91,6 +91,12 @@ void pgsm_window_ended(u32 window, u64 weight)
     pgsm_unlock();
 }
 
+void pgsm_windows_finish(void)
+{
+    for (struct pgsm_window *w = pgsm_windows; w < pgsm_windows + PGSM_WINDOWS; w++)
+        take_seen(w, 0);
+}
+
 void pgsm_windows_clear(void)
 {
     for (struct pgsm_window *w = pgsm_windows; w < pgsm_windows + PGSM_WINDOWS; w++)

@@ -20,7 +20,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.append(os.path.join(HERE, "..", "runtime"))
 import raw_profile  # noqa: E402
-from harness import Cases, Skip, require, run, tool  # noqa: E402
+from harness import Cases, Skip, require, run, tool, wait_until  # noqa: E402
 
 PGOKIT, SHARED = map(os.path.abspath, sys.argv[1:3])
 PROGRAMS = os.path.join(HERE, "programs")
@@ -188,6 +188,47 @@ def is_full(folder):
     run([PGOKIT, "check", "heap.raw"], folder)
 
 
+def switches(folder):
+    """A signal switches it on, and another one writes the profile of a program that runs on."""
+    program = build(folder, "sites.c")
+    path = os.path.join(folder, "heap.raw")
+    env = dict(os.environ, LD_PRELOAD=SHARED, PGOKIT_SAMPLED_HEAP_OPTIONS=f"out={path}:enabled=0:"
+               "sample=2000:switch_signal=12:dump_signal=10:budget=100")
+    with subprocess.Popen([program, "1000000000"], env=env, cwd=folder,
+                          stdout=subprocess.DEVNULL) as process:
+        time.sleep(0.3)
+        process.send_signal(signal.SIGUSR1)
+        time.sleep(0.3)
+        off = os.path.exists(path)
+        process.send_signal(signal.SIGUSR2)
+
+        def written():
+            process.send_signal(signal.SIGUSR1)
+            return os.path.exists(path)
+
+        wait_until(written, "a profile after the switch")
+        process.kill()
+    require(not off, "there were samples before the switch")
+    facts = Profile(path, program).facts
+    require(facts["flags"] & raw_profile.INTERRUPTED, f"flags {facts['flags']}")
+    require(facts["made_objects"] > 1000, "what was made before the switch is not counted")
+
+
+def is_limited(folder, limit):
+    """Less address space or memory is a smaller range, or none and a line that says so."""
+    program = build(folder, "sites.c")
+    command = ["bash", "-c", f"ulimit {limit}; LD_PRELOAD={SHARED} exec {program} 20000"]
+    plain = run(["bash", "-c", f"ulimit {limit}; exec {program} 20000"], folder)
+    result = run(command, folder, env={
+        "PGOKIT_SAMPLED_HEAP_OPTIONS": f"out={folder}/heap.raw:sample=2000:{ALL}"})
+    require(result.stdout == plain.stdout, result.stderr)
+    if result.stderr:
+        require("nothing is sampled: no addresses" in result.stderr, result.stderr)
+    else:
+        run([PGOKIT, "check", "heap.raw"], folder)
+    require(limit == "-v 30000" or not result.stderr, result.stderr)
+
+
 def survives_kills(folder):
     """A kill at any moment leaves a sound profile, or none if there was no time for one."""
     program = build(folder, "sites.c")
@@ -334,6 +375,9 @@ def main():
     for options in (f"sample=2000:{ALL}", "sample=2000:budget=100"):
         cases.run(f"processes, {options}", runs_processes, options)
     cases.run("a full range", is_full)
+    cases.run("signals", switches)
+    for limit in ("-v 4000000", "-v 400000", "-v 30000", "-d 100000"):
+        cases.run(f"ulimit {limit}", is_limited, limit)
     cases.run(f"{KILLS} kills", survives_kills)
     cases.run("frees of what is no object", is_refused)
     cases.run("readers", is_read_by_others)
