@@ -36,18 +36,13 @@ void *calloc(size_t n, size_t size)
 }
 
 /* With 0 bytes it frees, and the allocator decides what it returns. */
-PGG_INLINE void *resize(void *p, size_t n)
+void *realloc(void *p, size_t n)
 {
     if (PGG_UNLIKELY(pgsm_is_inside(p)))
         return pgsm_slow_realloc_inside(p, n);
     if (PGG_UNLIKELY(!n && p))
         return pgsm_next.realloc(p, n);
     return PGG_LIKELY(!pgsm_count(n)) ? pgsm_next.realloc(p, n) : pgsm_slow_realloc(p, n);
-}
-
-void *realloc(void *p, size_t n)
-{
-    return resize(p, n);
 }
 
 void *reallocarray(void *p, size_t n, size_t size)
@@ -57,7 +52,7 @@ void *reallocarray(void *p, size_t n, size_t size)
         errno = ENOMEM;
         return NULL;
     }
-    return resize(p, bytes);
+    return realloc(p, bytes);
 }
 
 PGG_INLINE void release(void *p)

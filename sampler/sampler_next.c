@@ -30,6 +30,11 @@ static bool find(void)
     return true;
 }
 
+void pgsm_next_find(void)
+{
+    find();
+}
+
 static void *few(size_t n, size_t align)
 {
     void *p = n < PTRDIFF_MAX && align <= PGG_PAGE ? pgsm_begin_unseen(n, align) : NULL;
@@ -148,6 +153,8 @@ static void find_operators(void)
         pgsm_next.operators[i] = pgsm_operator_next(i);
 }
 
+/* Where malloc belongs to the program, or to a library in front of ours, what reaches us is to use
+ * the same memory. */
 static void find_all(void)
 {
     struct pgsm_next next = {0};
@@ -172,8 +179,16 @@ static void find_all(void)
         {&next.xallocx, "xallocx"},
         {&next.mallocx, "mallocx"},
     };
+    const struct link_map *heap = pgg_symbol_module("malloc");
     for (u32 i = 0; i < sizeof rows / sizeof *rows; i++)
         *(void **)rows[i].to = pgg_symbol_behind(rows[i].name);
+    if (heap && heap != pgg_own_module()) {
+        pgsm_next.theirs = heap;
+        for (u32 i = 0; i < sizeof rows / sizeof *rows; i++)
+            if (pgg_symbol_module(rows[i].name) == heap)
+                *(void **)rows[i].to = dlsym(RTLD_DEFAULT, rows[i].name);
+    }
+    next.theirs = pgsm_next.theirs;
     if (!next.malloc || !next.free || !next.calloc || !next.realloc) {
         pgsm_say("the program has no malloc of its own", NULL);
         pgg_sys_exit(1);

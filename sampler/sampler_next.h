@@ -4,6 +4,8 @@
 
 #include "pgsm.h"
 
+#include <link.h>
+
 #pragma GCC visibility push(hidden)
 
 typedef void pgsm_function(void); /* of any type */
@@ -19,6 +21,7 @@ struct pgsm_next {
     void *(*valloc)(size_t n);
     void *(*pvalloc)(size_t n);
     size_t (*usable)(void *p);
+    const struct link_map *theirs; /* that has malloc in front of ours; NULL: none */
     /* operator new and delete are those of a library that is no allocator, and go there. */
     bool operators_are_others;
     pgsm_function *operators[32]; /* enum pgsm_operator; NULL: malloc and free do it */
@@ -31,6 +34,7 @@ struct pgsm_next {
     void *(*mallocx)(size_t n, int flags);
 };
 extern struct pgsm_next pgsm_next;
+void pgsm_next_find(void); /* at once, if no call came before */
 
 /* PGSM_OPERATOR(NAME, symbol) */
 #define PGSM_OPERATORS(PGSM_OPERATOR)                                                 \

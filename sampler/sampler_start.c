@@ -14,6 +14,7 @@
 #include "sampler_dump.h"
 #include "sampler_file.h"
 #include "sampler_lock.h"
+#include "sampler_next.h"
 #include "sampler_object.h"
 #include "sampler_options.h"
 #include "sampler_sums.h"
@@ -32,7 +33,7 @@ static bool stopped, is_child; /* a child that only runs another program leaves 
 
 void pgsm_stop(const char *why, const char *detail)
 {
-    if (!__atomic_exchange_n(&stopped, true, __ATOMIC_ACQ_REL))
+    if (!__atomic_exchange_n(&stopped, true, __ATOMIC_ACQ_REL) && why)
         pgsm_say(why, detail);
     pgsm_on = false;
 }
@@ -80,7 +81,7 @@ static bool is_ours(void)
 static void exec_begins(void)
 {
     if (is_ours())
-        pgsm_dump(true, false);
+        pgsm_dump(true, !is_child && pgsm_options.enabled);
 }
 
 static void exec_failed(void) {}
@@ -162,8 +163,9 @@ static void before_confined(u32 takes)
         return;
     pgbr_stop_for_accesses();
     pgsm_dump(true, false);
-    pgsm_stop("sampling stops", "the process puts itself under a filter of system calls (seccomp), "
-                                "which may forbid the sampler's");
+    pgsm_stop(pgsm_options.verbosity ? "sampling stops" : NULL,
+              "the process puts itself under a filter of system calls (seccomp), which may forbid "
+              "the sampler's");
 }
 
 /* ---- start ---- */
@@ -204,10 +206,19 @@ static void begin(void)
     pgsm_draw_anew();
 }
 
+static const char *name_of(const struct link_map *module)
+{
+    return module->l_prev ? module->l_name : "the program itself";
+}
+
 /* Before anything of the program runs; the C library is there. */
 __attribute__((constructor(101))) static void at_load(void)
 {
-    free(malloc(1)); /* the program's own allocator is looked up */
+    pgsm_next_find();
+    if (pgsm_next.theirs) {
+        pgsm_stop("nothing is sampled, because malloc belongs to", name_of(pgsm_next.theirs));
+        return;
+    }
     pgg_open_watch(pgsm_say);
     pgg_modules_ready = true;
     pgg_frames_ready();

@@ -9,7 +9,7 @@
 extern int pgsm_process; /* its number; 0: it has not started */
 /* With the lock, in a child that was found to be one: it starts anew. */
 void pgsm_forked(void);
-/* Nothing is sampled from now on; says so in a line, once. */
+/* Nothing is sampled from now on; says so in a line, once, unless `why` is NULL. */
 void pgsm_stop(const char *why, const char *detail);
 
 #pragma GCC visibility pop

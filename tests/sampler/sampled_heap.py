@@ -188,6 +188,14 @@ def is_full(folder):
     run([PGOKIT, "check", "heap.raw"], folder)
 
 
+def leaves_own_malloc_alone(folder):
+    program = build(folder, "own_malloc.c", "-rdynamic", "-fno-builtin")
+    plain = run([program], folder).stdout
+    result = sampled(folder, [program], options=f"sample=100:{ALL}")
+    require(result.stdout == plain, result.stdout)
+    require("malloc belongs to the program itself" in result.stderr, result.stderr)
+
+
 def switches(folder):
     """A signal switches it on, and another one writes the profile of a program that runs on."""
     program = build(folder, "sites.c")
@@ -375,6 +383,7 @@ def main():
     for options in (f"sample=2000:{ALL}", "sample=2000:budget=100"):
         cases.run(f"processes, {options}", runs_processes, options)
     cases.run("a full range", is_full)
+    cases.run("a malloc of the program's own", leaves_own_malloc_alone)
     cases.run("signals", switches)
     for limit in ("-v 4000000", "-v 400000", "-v 30000", "-d 100000"):
         cases.run(f"ulimit {limit}", is_limited, limit)
