@@ -28,7 +28,8 @@ void pgsm_window_ended(u32 window, u64 weight);
 /* With the lock. Whether a window has seen the object, which ends now: the window adds it to its
  * sum. */
 bool pgsm_window_keeps(const struct pgsm_note *note, u32 now_ms, u32 cpu);
-/* With the lock, at the end: objects that wait for a window go to their sums without what it saw. */
+/* With the lock, at the end: objects that wait for a window go to their sums without what it
+ * saw. */
 void pgsm_windows_finish(void);
 void pgsm_windows_clear(void);
 

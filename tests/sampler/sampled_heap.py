@@ -193,7 +193,7 @@ def leaves_own_malloc_alone(folder):
     plain = run([program], folder).stdout
     result = sampled(folder, [program], options=f"sample=100:{ALL}")
     require(result.stdout == plain, result.stdout)
-    require("malloc belongs to the program itself" in result.stderr, result.stderr)
+    require("malloc belongs to: the program itself" in result.stderr, result.stderr)
 
 
 def switches(folder):
@@ -331,8 +331,11 @@ def counts_accesses(folder, threads):
         exact, site = int(loads) + int(stores), profile.sites[name]
         half = 1.96 * math.sqrt(site.access_variance)
         notes.append(f"{name}: {site.accesses / exact:.3f} of the accesses, +- {half / exact:.3f}")
+        if name == "seldom":  # a few windows see it, or none
+            require(site.accesses < 5 * exact, f"{name}: exactly {exact}\n" + notes[-1])
+            continue
         require(abs(site.accesses - exact) <= 2 * half, f"{name}: exactly {exact}\n" + notes[-1])
-        require(name == "seldom" or half < 0.5 * exact, f"{name} is unsure\n" + notes[-1])
+        require(half < 0.5 * exact, f"{name} is unsure\n" + notes[-1])
     return notes
 
 
