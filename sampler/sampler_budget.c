@@ -21,7 +21,7 @@ enum {
     VISITS = 256, /* after so many it is looked at, too */
 };
 
-static double mean = FIRST_MEAN;
+static double mean = FIRST_MEAN, most_mean; /* now, and at most so far */
 static volatile u32 lock, due_ms;
 static u64 spent_ticks;             /* since the start */
 static u64 start_ticks, start_ns;   /* to find out how long a tick is */
@@ -40,6 +40,7 @@ void pgsm_budget_begin(void)
     start_ns = pgsm_clock_ns();
     first_ns = period_ns = pgsm_processor_ns();
     mean = pgsm_options.sample ? (double)pgsm_options.sample : FIRST_MEAN;
+    most_mean = mean;
     due_ms = PERIOD_MS;
 }
 
@@ -48,12 +49,18 @@ void pgsm_budget_after_fork(void)
     lock = 0;
     spent_ticks = period_ticks = 0;
     first_ns = period_ns = pgsm_processor_ns();
+    most_mean = mean;
     due_ms = pgsm_now_ms() + PERIOD_MS;
 }
 
 double pgsm_mean(void)
 {
     return mean;
+}
+
+double pgsm_most_mean(void)
+{
+    return most_mean;
 }
 
 /* 0: not known yet. */
@@ -89,6 +96,7 @@ static void adapt(void)
     const u64 limit = pgsm_options.limit << 20, bytes = pgsm_range_bytes();
     by = bytes > limit / 4 * 3 ? LESS : bytes > limit / 2 && by < 1 ? 1 : by;
     mean = clamp(mean * clamp(by, 1.0 / LESS, MORE), least_mean(), MOST_MEAN);
+    most_mean = mean > most_mean ? mean : most_mean;
     period_ns = now_ns;
     period_ticks = ticks;
 }

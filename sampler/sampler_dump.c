@@ -174,7 +174,7 @@ static void plan_facts(struct dump *d, bool last)
     facts->peak_objects = whole(pgsm_peak.objects);
     facts->made_bytes = made.bytes;
     facts->made_objects = made.objects;
-    facts->sample_bytes = whole(pgsm_mean());
+    facts->sample_bytes = whole(pgsm_most_mean());
 }
 
 /* Parts in front of the MIBs, from `off` on; where these begin. */

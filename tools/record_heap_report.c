@@ -10,7 +10,7 @@
 enum { SHOWN = 10 }; /* files listed one by one */
 
 struct sums {
-    uint64_t contexts, objects, bytes, accesses, file_bytes;
+    uint64_t contexts, objects, bytes, accesses, samples, file_bytes;
     uint64_t recording_ns, recording_bytes; /* of all; of the one with most */
     size_t files, empty, interrupted, library_accesses, damaged, leaks_known;
     struct cli_cut cut;
@@ -91,6 +91,12 @@ static void sum_up(struct entry *e, const struct pgk_heap *heap)
         sums->accesses += pgk_heap_value(heap, i, PGK_MIB_TotalAccessCount);
         sums->leaks_known |= pgk_heap_knows(heap, i, PGK_MIB_UnreachableSize);
     }
+    struct pgk_heap_sampling sampling = {.struct_size = sizeof sampling};
+    if (pgk_heap_sampling(heap, &sampling)) {
+        sums->samples = sampling.samples;
+        sums->objects = sampling.objects.value;
+        sums->bytes = sampling.bytes.value;
+    }
     sums->cut = cli_cut_stacks(heap);
     if (pgk_heap_recording(heap, &recording))
         name_program(e, &recording);
@@ -114,11 +120,14 @@ static void print_sums(const char *name, const char *program, const struct sums 
 
 static void describe(struct entry *e, const struct pgk_file_info *info)
 {
-    char alive[PGK_HUMAN_SIZE];
+    char alive[PGK_HUMAN_SIZE], drawn[PGK_HUMAN_SIZE];
     const uint64_t objects = pgk_file_info_fact(info, PGK_FACT_OBJECTS_ALIVE);
     int n = snprintf(e->remarks, sizeof e->remarks, "%s%s",
                      e->sums.library_accesses ? " by library functions alone" : "",
                      e->sums.interrupted ? ", interrupted" : "");
+    if (e->sums.samples)
+        n += snprintf(e->remarks + n, sizeof e->remarks - (size_t)n, ", estimated by %s object%s",
+                      pgk_human_count(drawn, e->sums.samples), e->sums.samples == 1 ? "" : "s");
     if (objects)
         snprintf(e->remarks + n, sizeof e->remarks - (size_t)n,
                  " with %s object%s alive, their accesses unknown", pgk_human_count(alive, objects),

@@ -148,8 +148,8 @@ struct pgk_heap_sampling {
                               is not known */
     uint64_t samples;      /* objects drawn, in all contexts */
     uint64_t hits;         /* accesses seen, in all contexts */
-    uint64_t sample_bytes; /* mean bytes from one drawn object to the next, of the process with the
-                              fewest samples, in the end; 0 unknown */
+    uint64_t sample_bytes; /* mean bytes from one drawn object to the next, at most so in all of the
+                              processes; 0 unknown */
     bool exact;            /* the first two totals are exact: processes counted what they made */
     struct pgk_heap_estimate objects, bytes, accesses; /* of the whole profile; where exact, low and
                                                           high are the value */

@@ -74,7 +74,7 @@ static void put_sampling(const struct page *p)
     pgk_text_printf(p->out, "| sampled | %s object%s drawn", COUNT(s->samples),
                     pgk_plural(s->samples));
     if (s->sample_bytes)
-        pgk_text_printf(p->out, ", one in %s", BYTES(s->sample_bytes));
+        pgk_text_printf(p->out, ", one in at most %s", BYTES(s->sample_bytes));
     pgk_text_lit(p->out, "; figures are estimates |\n");
 }
 

@@ -142,7 +142,7 @@ static void print_sampling(const struct table *t)
     fprintf(t->out, "  sampled          %s object%s drawn", COUNT(s->samples),
             pgk_plural(s->samples));
     if (s->sample_bytes)
-        fprintf(t->out, ", one in %s on average", BYTES(s->sample_bytes));
+        fprintf(t->out, ", one in at most %s", BYTES(s->sample_bytes));
     if (s->hits)
         fprintf(t->out, ", %s access%s seen", COUNT(s->hits), s->hits == 1 ? "" : "es");
     fputs("\n                   figures are estimates; in 95 of 100 cases the true one is in its "

@@ -233,7 +233,7 @@ class HeapSampling:
     processes: int  #: of which a part of the objects was recorded
     samples: int  #: objects drawn
     hits: int  #: accesses seen
-    sample_bytes: int  #: from one drawn object to the next, on average; 0 unknown
+    sample_bytes: int  #: mean from one drawn object to the next, at most; 0 unknown
     exact: bool  #: the processes counted objects and bytes
     objects: HeapEstimate
     bytes: HeapEstimate

@@ -704,7 +704,7 @@ class Suite:
         page = self.browser.open(self.report_of(golden))
         expect(page.problems(), [], "problems")
         text = page.evaluate("document.querySelector('#sampled').textContent")
-        require("14 objects, one in 4.00 KiB on average, and 9 accesses" in text, text)
+        require("14 objects, one in at most 4.00 KiB, and 9 accesses" in text, text)
         require("whether 1 context with 13.5 % of the bytes is cold" in text, text)
         tile = "document.querySelector('[data-figure=%s]').textContent"
         require("59.8 KiBcounted" in page.evaluate(tile % "TotalSize"), "what was counted")

@@ -26,7 +26,7 @@ export type Estimate = [value: number, low: number, high: number | null];
 export interface Sampled {
     samples: number; // objects drawn
     hits: number; // accesses seen
-    sample_bytes: number; // from one to the next, on average; 0: not known
+    sample_bytes: number; // mean from one to the next, at most; 0: not known
     exact: boolean; // processes counted objects and bytes
     AllocCount: Estimate;
     TotalSize: Estimate;

@@ -174,7 +174,7 @@ function sampled({ sampled: s, labels, totals }: HeapData): string {
     const share = open && totals.TotalSize ? open.bytes / totals.TotalSize : 0;
     return (
         `Sampled: figures are estimated from ${format.plural(s.samples, "object")}` +
-        (s.sample_bytes ? `, one in ${format.bytes(s.sample_bytes)} on average` : "") +
+        (s.sample_bytes ? `, one in at most ${format.bytes(s.sample_bytes)}` : "") +
         (s.hits ? `, and ${format.plural(s.hits, "access", "accesses")}` : "") +
         "; with 95 % confidence they are in the intervals in brackets. " +
         (open?.contexts
