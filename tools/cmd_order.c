@@ -3,10 +3,10 @@
 
 static const char help[] =
     "usage: pgokit order FILE [-o OUTPUT] [OPTION]...\n\n"
-    "Prints functions, one a line, in an order for ld.lld --symbol-ordering-file=: from\n"
-    "temporal traces one in which the program's start touches few pages of code, from\n"
-    "a sample profile one that places callers near what they call. Build the program\n"
-    "with -ffunction-sections.\n";
+    "Prints functions, one a line, in an order for ld.lld --symbol-ordering-file:\n"
+    "from temporal traces one in which the program's start touches few pages of code,\n"
+    "from a sample profile one that places callers near what they call. Build the\n"
+    "program with -ffunction-sections.\n";
 
 static const struct cli_action *const actions[] = {&order_instr, &order_sample, NULL};
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 static const char help[] =
-    "The calls are those that the profile has targets of; sizes of functions are those\n"
+    "Calls are those that the profile has targets of; sizes of functions are those\n"
     "of the program (-b). From the recording itself, pgokit gen makes a better order.\n\n";
 
 static const char examples[] =
