@@ -6,6 +6,7 @@ same calls makes them."""
 import collections
 import os
 import sys
+import threading
 
 import sample_program
 import sample_texts
@@ -44,13 +45,17 @@ class Recorded:
         return out
 
 
+RECORDING = threading.Lock()
+
+
 def recorded(work):
-    """Made once for all cases; a failure is one of each."""
-    if not hasattr(work, "recorded"):
-        try:
-            work.recorded = Recorded(work)
-        except (Failure, Skip) as why:
-            work.recorded = why
+    """Made once for all cases, which run at the same time; a failure is one of each."""
+    with RECORDING:
+        if not hasattr(work, "recorded"):
+            try:
+                work.recorded = Recorded(work)
+            except (Failure, Skip) as why:
+                work.recorded = why
     if isinstance(work.recorded, Exception):
         raise work.recorded
     return work.recorded
