@@ -590,9 +590,9 @@ static int read(struct pgk_heap *heap, const struct pgk_file_bytes *file,
 {
     const struct pgk_heap_read_info found = {
         .origin = {.processes = 1, .interrupted = 1, .dumps = 1}};
+    pgk_heap_origin_note(&found, info);
     PGK_TRY(pgk_pprof_read(heap, file->bytes, file->size, file->src,
                            &info->facts[PGK_FACT_SAMPLE_BYTES], err));
-    pgk_heap_origin_note(&found, info);
     pgk_heap_add_origin(heap, &found.origin);
     return 0;
 }
