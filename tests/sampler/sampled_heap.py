@@ -108,7 +108,7 @@ def is_in_interval(folder, distance):
     """About 95 of 100 intervals of 95 % hold what the program knows, over many seeds, and the
     mean over all of them is right."""
     program = build(folder, "sites.c")
-    seeds, right, cases = 40, 0, 0
+    seeds, right, cases = 20, 0, 0
     sums = collections.defaultdict(lambda: [0, 0, 0, 0])
     for seed in range(1, seeds + 1):
         out = sampled(folder, [program, "6000", "1"],
