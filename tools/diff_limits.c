@@ -2,7 +2,6 @@
 #include "diff_limits.h"
 #include "pgokit/human.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { EXIT_LIMIT = 3 };
@@ -22,12 +21,13 @@ void diff_limit_parse(struct diff_limit *limits, int n, const char *text)
 {
     const char *equals = strchr(text, '=');
     for (int i = 0; equals && i < n; i++) {
-        char *end;
+        double percent;
+        bool has_sign;
         size_t len = strlen(limits[i].name);
         if ((size_t)(equals - text) != len || strncmp(text, limits[i].name, len))
             continue;
-        double percent = strtod(equals + 1, &end);
-        if (end == equals + 1 || strcmp(end, "%") || !(percent >= 0 && percent < 1e9))
+        if (!option_percent(equals + 1, &percent, &has_sign) || !has_sign ||
+            !(percent >= 0 && percent < 1e9))
             break;
         limits[i].given = percent;
         limits[i].is_given = true;

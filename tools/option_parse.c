@@ -230,15 +230,22 @@ static uint64_t take_number(const struct option_given *given)
     return cli_number(option, given->value, given->row->lowest, given->row->highest);
 }
 
+bool option_percent(const char *text, double *percent, bool *has_sign)
+{
+    char *end;
+    *percent = strtod(text, &end);
+    *has_sign = !strcmp(end, "%");
+    return end != text && (!*end || *has_sign);
+}
+
 /* What is below 1 and has no sign may be meant as a share. */
 static double take_percent(const struct option_given *given)
 {
     const struct option_row *row = given->row;
     const double least = (double)(int64_t)row->lowest, most = (double)row->highest;
-    char *end;
-    const double n = strtod(given->value, &end);
-    const bool has_sign = !strcmp(end, "%");
-    if (end == given->value || (*end && !has_sign) || !(n >= least && n <= most) ||
+    double n;
+    bool has_sign;
+    if (!option_percent(given->value, &n, &has_sign) || !(n >= least && n <= most) ||
         (!has_sign && n > 0 && n < 1))
         option_refuse(given, "--%s takes a percentage, as 5%%, of at least %.0f and at most %.0f",
                       row->name, least, most);

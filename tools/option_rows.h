@@ -124,6 +124,8 @@ _Noreturn void option_refuse_word(const struct option_given *given);
 /* The same with a sentence of its own in front. */
 _Noreturn void option_refuse(const struct option_given *given, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+/* Reads "7.5%" or, without the sign, "7.5"; false if it is neither. Any number, NaN too. */
+bool option_percent(const char *text, double *percent, bool *has_sign);
 /* Whether its value is a file or folder. */
 bool option_is_file(const struct option_row *row);
 

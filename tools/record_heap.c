@@ -79,9 +79,9 @@ static void take_sample(const struct option_given *given)
 /* 1%, 0.5%, or without the sign. */
 static void take_budget(const struct option_given *given)
 {
-    char *end;
-    const double percent = strtod(given->value, &end);
-    if (end == given->value || !(percent >= 0.1 && percent <= 100) || (*end && strcmp(end, "%")))
+    double percent;
+    bool has_sign;
+    if (!option_percent(given->value, &percent, &has_sign) || !(percent >= 0.1 && percent <= 100))
         cli_usage(given->verb, "--budget takes per cent of the processor time, 0.1%% to 100%%, not "
                                "'%s'", given->value);
     *(unsigned *)given->into = (unsigned)(percent * 10 + 0.5);
